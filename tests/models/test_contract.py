@@ -356,4 +356,5 @@ def test_units_are_not_reported_where_they_do_not_matter(fit):
 def test_find_issues_and_growing_models_report_units():
     wide = X * [1, 1000, 1, 1]
     assert units_said(lambda: pathforest.find_issues(wide, y, method="fast")) == [["x1", "x3"]]
+    assert units_said(lambda: pathforest.find_issues(wide, y)) == []
     assert units_said(lambda: make("plain").partial_fit(wide, y)) == [["x1", "x3"]]

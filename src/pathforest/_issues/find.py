@@ -15,7 +15,7 @@ from pathforest._engines.matrix import symmetric
 from pathforest._engines.samples import SparseSamples
 from pathforest._issues.issues import Issues
 from pathforest._models import parameters as rules
-from pathforest._models.base import FitData, KeptSamples, OPFEstimator, open_fit
+from pathforest._models.base import FitData, KeptSamples, OPFEstimator, open_fit, warn_of_units
 from pathforest._models.labels import Opinion, compare_costs, flag, flag_little, join
 from pathforest._models.offers import NONE, Offers, leave_one_out_offers, no_lists
 from pathforest.graph import KnnGraph
@@ -143,11 +143,13 @@ def find_issues(
         n_jobs=n_jobs,
         random_state=random_state,
     )
-    data = open_fit(question, X, y, labelled=True)
+    data = open_fit(question, X, y, labelled=True, as_given=False)
     way = _choose(data) if method == "auto" else _Way(method, method == "learned")
     X, codes = _standardised(data.X) if way.standardises else data.X, data.labels.codes
     asked = KeptSamples(X, data.metric, algorithm, data.n_threads, device, {}), codes, int(n_conquerors)
     if way.method == "fast":
+        if not way.standardises:
+            warn_of_units(question, X, data.metric)
         offers = leave_one_out_offers(*asked)
         opinion = compare_costs(offers.own, offers.rival_cost, offers.rival)
         return _report(data, way, offers, opinion, *flag(opinion, codes))

@@ -70,7 +70,7 @@ def audit(
     is_table, folder = out is not None and split_ending(out)[0] in FORMATS, Path(images or Path(data).parent)
     is_mixed, has_files = metric == models.MIXED, image_column is not None
     # These look at standardised features, so the page does too.
-    scale = treated.scale or method == "learned" or (method == "auto" and metric == "euclidean")
+    scale = method == "learned" or (method == "auto" and metric == "euclidean") or treated.scale
     refuse(
         (
             is_mixed and method in {"learned", "thorough"},
