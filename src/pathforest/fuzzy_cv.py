@@ -205,8 +205,8 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
 
     What is chosen on a part is fitted to all: forests, scalers, discriminants and principal components.
     Landmarks of kernels and what is learned on them come from the part, and random forests above 100,000
-    samples, or a million samples times classes; a tree draws 30,000 samples at most. The average follows
-    R. Caruana et al., "Ensemble selection from libraries of models", ICML 2004.
+    samples, or a million samples times classes. The average follows R. Caruana et al., "Ensemble selection
+    from libraries of models", ICML 2004.
 
     The linear algebra of transformers uses one thread in `fit`, whatever `n_jobs` is.
 

@@ -232,15 +232,6 @@ def test_features_are_weighed_and_joined_with_shares_of_trees_that_did_not_see_t
     np.testing.assert_array_equal(clone(joint).set_params(n_jobs=2).fit_transform(X, y), Z)
 
 
-def test_a_tree_draws_no_more_samples_than_it_needs(wine, monkeypatch):
-    monkeypatch.setattr(transformers, "DRAWN", 90)
-    for n, drawn in ((178, 90), (90, None)):
-        X, y = wine[0][:n], wine[1][:n]
-        forest = RandomForestClassifier(9, max_samples=drawn, random_state=0).fit(X, y)
-        shares = JointFeatures(n_trees=9).fit(X, y).transform(X)[:, 13:] / 3
-        np.testing.assert_allclose(shares, forest.predict_proba(X))
-
-
 def test_trees_split_codes_of_a_table_and_distances_compare_zeros_and_ones():
     table = pd.DataFrame(
         {

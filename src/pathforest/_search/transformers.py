@@ -37,7 +37,6 @@ RIDGES = np.logspace(-4, 1.5, 12)  # ridges tried, as multiples of the mean eige
 SMALLEST_SCATTER = 1e-9
 SMALLEST_SCALE = 1e-200  # of the ridges of constant features: their inverses stay finite
 N_TREES = 200  # of every random forest
-DRAWN = 30_000  # samples that a tree grows on, at most: at 60,000 x 20 all took twice as long for .1 points
 GAP = -1e9  # where trees split: below all standardised numbers and codes
 BLOCK = 2**22  # pairs of sample and tree that are walked together: 140 MB at most
 
@@ -342,7 +341,6 @@ class JointFeatures(SharingTransformer):
         """Grow trees that split other columns, given the one of these that each feature was made from."""
         codes, n_columns = np.unique(y, return_inverse=True)[1], split.shape[1]
         options = {"random_state": self.random_state, "n_jobs": self.n_jobs}
-        options["max_samples"] = DRAWN if len(X) > DRAWN else None
         forest = RandomForestClassifier(self.n_trees, min_samples_leaf=self.min_samples_leaf, **options)
         importances = forest.fit(split, codes).feature_importances_
         if not importances.any():  # no tree has a split: every feature is constant
