@@ -141,7 +141,7 @@ src/pathforest/_models/labels.py | tests/issues/test_fast.py
 src/pathforest/_issues/find.py | tests/issues/test_fast.py
 - (size < most[codes[first]])
 + (first > 0)
-src/pathforest/_models/offers.py | tests/issues/test_fast.py
+src/pathforest/_models/leave_one_out.py | tests/issues/test_fast.py
 - wins = (value <= to_beat)
 + wins = (value < to_beat)
 - (nearest == other) & (self.indices[:, 0] < others.indices[:, 0])

@@ -17,7 +17,8 @@ from pathforest._issues.issues import Issues
 from pathforest._models import parameters as rules
 from pathforest._models.base import FitData, KeptSamples, OPFEstimator, open_fit, warn_of_units
 from pathforest._models.labels import Opinion, compare_costs, flag, flag_little, join
-from pathforest._models.offers import NONE, Offers, leave_one_out_offers, no_lists
+from pathforest._models.leave_one_out import Offers, leave_one_out_offers, no_lists
+from pathforest._models.offers import NONE
 from pathforest.graph import KnnGraph
 from pathforest.membership import density, lower_fence, normality
 

@@ -27,11 +27,11 @@ from pathforest._models.explanation import (
     with_texts,
 )
 from pathforest._models.labels import Labels, compare_costs, flag
+from pathforest._models.leave_one_out import leave_one_out_offers
 from pathforest._models.offers import (
     KeptForest,
     class_costs,
     decide,
-    leave_one_out_offers,
     probabilities,
     row_sums,
 )
