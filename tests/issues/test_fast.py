@@ -15,7 +15,7 @@ from strategies import BRUTE_METRICS, DTYPES, METRICS, NON_NEGATIVE, problems
 import pathforest
 from pathforest import OPFOutlierDetector
 from pathforest._issues.issues import Issues
-from pathforest._models import offers
+from pathforest._models import leave_one_out, offers
 from pathforest._models.labels import Opinion, flag
 from pathforest.noise import flip_labels
 
@@ -84,8 +84,12 @@ def test_every_array_equals_its_definition_whatever_engine_threads_and_blocks(me
     params = {"minkowski": {"p": p}, "gower": {"ranges": np.ones(X.shape[1])}}.get(metric)
     n_jobs, size = data.draw(st.sampled_from([None, 3])), data.draw(st.integers(1, len(X)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(offers, "blocks", lambda n, *_: (slice(i, min(i + size, n)) for i in range(0, n, size)))
-        patch.setattr(offers, "LARGE", data.draw(st.sampled_from([0, 3, offers.LARGE])))
+        large = data.draw(st.sampled_from([0, 3, offers.LARGE]))
+        for module in (offers, leave_one_out):
+            patch.setattr(module, "LARGE", large)
+        patch.setattr(
+            leave_one_out, "blocks", lambda n, *_: (slice(i, min(i + size, n)) for i in range(0, n, size))
+        )
         issues = find_issues(
             X, classes[codes], n_conquerors=r, metric=metric, metric_params=params, n_jobs=n_jobs, **how
         )
