@@ -51,6 +51,8 @@ def density(graph: KnnGraph, k: int, squared: bool = False) -> np.ndarray:
     """
     if k == 0:  # a single sample has no neighbour, and nothing to be less dense than
         return np.ones(len(graph.distances))
+    if not isinstance(graph.distances, np.ndarray):  # lists that stay where they are, on a cluster
+        return graph.distances.density(k, squared)
     _check_lists(graph, "k", k, squared)
     return _core.density(graph.distances, k, squared)
 

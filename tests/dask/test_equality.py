@@ -14,23 +14,35 @@ from pathforest.distances import resolve_metric
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
 import dask.array as da
+import distributed
 from checks import same
+from dask import is_dask_collection
 from dask_cases import ESTIMATORS, N, draw, hostile, quiet, search, shown_on
 
 from pathforest.dask import OnCluster
 from pathforest.dask import engine as dask_engine
 from pathforest.dask import prediction as dask_prediction
 from pathforest.dask import search as dask_search
+from pathforest.dask.chunks import ChunkedSamples, is_chunked
+from pathforest.dask.on_cluster import must_gather
 
 pytestmark = quiet
 
-CHUNKS = [((N,), (5,)), ((100, 140), (2, 3)), ((1, 7, 200, 32), (5,)), ((60,) * 4, (1, 4))]
+CHUNKS = [
+    ((N,), (5,)),
+    ((100, 140), (2, 3)),
+    ((1, 7, 200, 32), (5,)),
+    ((60,) * 4, (1, 4)),
+    ((*range(1, 16), N - 120), (5,)),
+]
 METHODS = "predict", "predict_proba", "class_costs"
 
 
 def equal_fits(client, estimator, X, y, *groups):
     expected = clone(estimator).fit(*(np.asarray(one) for one in (X, y, *groups)))
     model = OnCluster(estimator, client).fit(X, y, *groups)
+    stays = is_dask_collection(X) and must_gather(estimator) is None and len(X) > 1
+    assert is_chunked(model._fit_model) == stays
     same(model.to_local(), expected)
     return model, expected
 
@@ -38,7 +50,7 @@ def equal_fits(client, estimator, X, y, *groups):
 # Fits
 
 
-@pytest.mark.parametrize("name", ["plain", "complete", "tree", "search"])
+@pytest.mark.parametrize("name", ["plain", "complete", "fixed", "search"])
 @pytest.mark.parametrize(
     ("kind", "dtype", "chunks"),
     [
@@ -47,8 +59,10 @@ def equal_fits(client, estimator, X, y, *groups):
         ("tied", np.float32, CHUNKS[2]),
         ("duplicated", np.float64, CHUNKS[3]),
         ("far apart", np.float64, CHUNKS[0]),
+        ("far apart", np.float64, CHUNKS[2]),
+        ("tied", np.float64, CHUNKS[4]),
     ],
-    ids=["random", "tied64", "tied32", "duplicated", "far apart"],
+    ids=["random", "tied64", "tied32", "duplicated", "far apart", "far apart in chunks", "many"],
 )
 def test_fitted_arrays_are_those_of_the_local_class(client, many_blocks, name, kind, dtype, chunks):
     X, y = draw(kind, dtype)
@@ -88,6 +102,42 @@ def test_the_tree_looks_as_far_as_it_has_to_and_no_farther(client, many_blocks):
     shorter = np.nextafter(near, 0)  # 0 stays 0
     found = engine.nearest_foreign(X, component, component, shorter)
     assert (found[0] < np.inf).tolist() == (found[1] >= 0).tolist() == (near == 0)[:, None].tolist()
+
+
+def bytes_here(value):
+    """The size of all arrays that an object holds at the client."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, dict):
+        value = value.values()
+    elif isinstance(value, ChunkedSamples):
+        value = vars(value).values()
+    elif not isinstance(value, list | tuple):
+        return 0
+    return sum(map(bytes_here, value))
+
+
+@pytest.mark.parametrize("name", ["plain", "fixed"])
+def test_a_client_keeps_at_most_100_bytes_for_each_sample_and_gathers_no_more(client, many_blocks, name):
+    X, y = draw("tied")
+    model = OnCluster(ESTIMATORS[name], client, gather_limit=0).fit(da.from_array(X, chunks=50), y)
+    model.predict(da.from_array(X[:9], chunks=9)).compute()
+    kept = {name: value for name, value in vars(model._fit_model).items() if name != "label_"}
+    assert bytes_here(kept) <= 100 * N
+
+
+def test_what_needs_all_samples_is_refused_above_a_limit(client, monkeypatch):
+    X, y = draw("random")
+    lazy = da.from_array(X, chunks=(60, -1))
+    unknown = lazy[lazy[:, 0] > -99].map_blocks(np.asarray, dtype=X.dtype, meta=X[:0])
+    limited = OnCluster(FuzzyOPFClassifier(), client, gather_limit=X.nbytes - 1)
+    for collection in (unknown, lazy):
+        with pytest.raises(ValueError, match=r"gather 9\.6e\+03 bytes .* use competition='tree' and n_n"):
+            limited.fit(collection, y)
+    limited.set_params(gather_limit=X.nbytes).fit(lazy, y)
+    monkeypatch.setattr(distributed.Client, "compute", None)  # nothing is computed before
+    with pytest.raises(ValueError, match="raise gather_limit"):
+        limited.set_params(gather_limit=0).fit(lazy, y)
 
 
 # Searches

@@ -30,6 +30,7 @@ from pathforest.dask import engine as dask_engine
 from pathforest.dask import futures as dask_futures
 from pathforest.dask import prediction as dask_prediction
 from pathforest.dask import search as dask_search
+from pathforest.dask import tree as dask_tree
 
 pytestmark = quiet
 
@@ -56,8 +57,24 @@ def at_the_first(task=None, place=distributed.Client, name="submit"):
 
 at_the_first_result = at_the_first(place=dask_futures.Results, name="__next__")
 at_the_first_block = at_the_first(name="scatter")
+reading, asking = at_the_first(dask_tree.read_lists), at_the_first(dask_tree.ask_block)
 abroad, foreign = at_the_first(dask_engine.neighbours_abroad), at_the_first(dask_engine.foreign_neighbours)
 near, scores = at_the_first(dask_search.find_near), at_the_first(dask_search.score)
+
+
+@pytest.mark.parametrize("stage", [at_the_first_result, abroad, reading, asking])
+def test_a_killed_worker_takes_no_samples_along(mortal, many_blocks, monkeypatch, stage):
+    X, y = draw("far apart", n=600)
+    victims = []
+
+    def kill():
+        victims.append(next(iter(mortal.run(os.getpid).values())))
+        os.kill(victims[0], signal.SIGKILL)
+
+    stage(monkeypatch, kill)
+    model = OnCluster(plain, mortal).fit(da.from_array(X, chunks=(200, -1)), y)
+    assert victims
+    same(model.to_local(), OPFClassifier().fit(X, y))
 
 
 @pytest.mark.parametrize(
@@ -196,11 +213,12 @@ def test_an_error_of_a_worker_ends_all_tasks(mortal, monkeypatch, tmp_path, call
         (plain, at_the_first_result),
         (plain, at_the_first_block),
         (plain, abroad),
-        (plain, foreign),
+        (plain, reading),
+        (plain, asking),
         (ours, near),
         (ours, scores),
     ],
-    ids=["checks", "blocks", "neighbours", "spanning tree", "near", "scores"],
+    ids=["checks", "blocks", "neighbours", "lists", "spanning tree", "near", "scores"],
 )
 def test_ctrl_c_leaves_no_tasks_and_no_model(mortal, many_blocks, monkeypatch, estimator, stage):
     X, y = draw("far apart", n=600)

@@ -74,7 +74,6 @@ def with_gap():
     ("estimator", "X", "y", "kind", "message"),
     [
         (OPFClustering(), X0, y0, TypeError, r"OPFClustering\(\) is not for clusters; pass an OPFClassifier"),
-        (OPFClassifier(device="cuda"), X0, y0, ValueError, "'cuda' is not for clusters; use device='cpu'"),
         (OPFClassifier(beta=-1), X0, y0, ValueError, "beta=-1 must be"),
         (plain, scipy.sparse.eye(N, 5, format="csr"), y0, ValueError, "no sparse matrix; fit OPFClassifier"),
         (search(scoring=locked), X0, y0, TypeError, "scoring=.* cannot be sent to workers: cannot pickle"),
@@ -148,9 +147,9 @@ def test_a_client_that_is_not_the_active_one_is_used(client, block_rows, monkeyp
     with distributed.Client(client.scheduler.address, set_as_default=False) as other:
         monkeypatch.setattr(distributed.client, "_get_global_client", lambda: None)
         model = OnCluster(plain, other).fit(lazy, y0)
-        answers = other.compute(model.predict(lazy)).result()
-    same(model.to_local(), OPFClassifier().fit(X0, y0))
-    np.testing.assert_array_equal(answers, model.to_local().predict(X0))
+        answers, local = other.compute(model.predict(lazy)).result(), model.to_local()
+    same(local, OPFClassifier().fit(X0, y0))
+    np.testing.assert_array_equal(answers, local.predict(X0))
 
 
 def test_persisted_data_stay_on_the_cluster(client, many_blocks):

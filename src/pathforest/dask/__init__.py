@@ -4,9 +4,8 @@ Needs ``pip install pathforest[dask]``. :class:`OnCluster` wraps a local classif
 and data frames, whatever their chunks, or local data. What it learns is equal, array by array, to what the
 classifier learns from the concatenated data, and `to_local` returns that classifier.
 
-The samples come together at the client, because a model is made of them; the search for nearest neighbours
-and the scores of a search, nearly all of the work, go to the workers. `docs/using/dask.md` says what runs
-where and how long it takes.
+The samples of a Dask collection stay on the workers where the estimator allows it; the client has a few
+numbers per sample. `docs/using/dask.md` says what runs where and how long it takes.
 """
 
 from pathforest.dask.on_cluster import OnCluster

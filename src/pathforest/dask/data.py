@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import dask.array as da
 import numpy as np
 from dask import is_dask_collection
-from distributed import Client
+from distributed import Client, Future
 
 from pathforest._models.labels import check_labels
 from pathforest.dask.futures import check_connection, run_tasks
@@ -22,6 +23,8 @@ class Summary(NamedTuple):
     problem: str | None = None  # why it cannot be used
     columns: tuple[Any, ...] = ()  # names, or numbers where it has none
     kind: str = ""  # of labels: "text" or "numbers"
+    dtype: Any = None  # of samples, if they are numbers
+    extremes: Any = None  # (2, n_features) the smallest and the largest value of each feature
 
 
 def check_collection(name: str, data: Any) -> Any:
@@ -44,10 +47,11 @@ def check_collection(name: str, data: Any) -> Any:
     return data.rechunk(dict.fromkeys(range(1, data.ndim), -1)) if isinstance(data, da.Array) else data
 
 
-def gather(client: Client, name: str, data: Any, inspect: Callable[[Any], Summary]) -> Any:
-    """Inspect the blocks of a collection on the cluster and put them together here; local data stay."""
-    if not is_dask_collection(data):
-        return data
+@contextmanager
+def inspected(
+    client: Client, name: str, data: Any, inspect: Callable[[Any], Summary]
+) -> Iterator[tuple[list[Future], list[Summary]]]:
+    """Compute the blocks of a collection on the cluster, and yield them with what was found in each."""
     blocks = client.compute(list(np.ravel(check_collection(name, data).to_delayed())))
     try:
         found: dict[int, Summary] = {}
@@ -57,14 +61,26 @@ def gather(client: Client, name: str, data: Any, inspect: Callable[[Any], Summar
             lambda i: client.submit(inspect, blocks[i], pure=False),
             found.__setitem__,
         )
-        filled = [i for i in range(len(blocks)) if found[i].n_rows]
+        filled = [i for i in range(len(blocks)) if found[i].n_rows] or [0]
         for i in filled:
             _check_block(name, i, found[i], filled[0], found[filled[0]])
         check_connection(client)
-        parts = client.gather([blocks[i] for i in filled or [0]])
+        yield [blocks[i] for i in filled], [found[i] for i in filled]
     finally:
         for block in blocks:  # not cancelled: they may be those of a collection that the user has persisted
             block.release()
+
+
+def gather(client: Client, name: str, data: Any, inspect: Callable[[Any], Summary]) -> Any:
+    """Inspect the blocks of a collection on the cluster and put them together here; local data stay."""
+    if not is_dask_collection(data):
+        return data
+    with inspected(client, name, data, inspect) as (blocks, _):
+        return put_together(client.gather(blocks))
+
+
+def put_together(parts: list[Any]) -> Any:
+    """Join parts of an array or of a data frame."""
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
     import pandas as pd  # whose frames these are, so it is there
@@ -93,7 +109,15 @@ def inspect_samples(block: Any, finite: bool) -> Summary:
         row, column = np.argwhere(~np.isfinite(values))[0]
         where = f"contains {values[row, column]} in its row {row}, column {columns[column]!r}"
         return Summary(len(block), f"{where}; fill in such values or drop their rows", columns)
-    return Summary(len(block), columns=columns)
+    extremes = np.stack([values.min(axis=0), values.max(axis=0)])
+    dtypes = block.dtypes if is_frame else [block.dtype]
+    plain = all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes)
+    return Summary(
+        len(block),
+        columns=columns,
+        dtype=np.result_type(*dtypes) if plain else np.dtype(np.float64),
+        extremes=extremes,
+    )
 
 
 def inspect_labels(block: Any) -> Summary:

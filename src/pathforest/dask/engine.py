@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from weakref import WeakSet
 
 import numpy as np
-from distributed import Client
+from distributed import Client, Future
 
 from pathforest import _core
 from pathforest._engines.build import EngineFactory, build_engine
@@ -49,6 +49,22 @@ def pass_seconds(n_queries: int, n_samples: int, n_features: int, algorithm: str
     return scan if algorithm == "brute" else min(scan, n_queries * 2e-6 * 1.8 ** (n_features - 2))
 
 
+def count_blocks(client: Client, n_bytes: int, algorithm: str) -> int:
+    """Choose into how many blocks samples are divided."""
+    n_blocks = max(1, -(-n_bytes // BLOCK_BYTES))
+    if n_blocks == 1 or algorithm == "kd_tree":  # each of several trees would have to be searched
+        return n_blocks
+    n_workers = max(1, len(thread_counts(client)))
+    return n_workers * -(-n_blocks // n_workers)
+
+
+class Piece(NamedTuple):
+    """Samples of one task."""
+
+    home: int  # the block that they are in
+    rows: slice  # among all samples
+
+
 class DaskEngine(PythonEngine):
     """The :class:`Engine` that answers the large questions of a `fit` on a cluster.
 
@@ -58,17 +74,21 @@ class DaskEngine(PythonEngine):
     """
 
     def __init__(
-        self, X: np.ndarray, metric: Metric, algorithm: str, client: Client, n_threads: int = 1
+        self,
+        X: np.ndarray,
+        metric: Metric,
+        algorithm: str,
+        client: Client,
+        n_threads: int = 1,
+        device: str = "cpu",
     ) -> None:
         super().__init__(X, metric, algorithm, n_threads)
         self._client = client
-        n_blocks = -(-X.nbytes // BLOCK_BYTES)
-        if n_blocks > 1 and algorithm == "brute":  # the tree would have to be searched in each of them
-            n_workers = max(1, len(thread_counts(client)))
-            n_blocks = min(len(X), n_workers * -(-n_blocks // n_workers))
-        bounds = np.linspace(0, len(X), n_blocks + 1).astype(int).tolist()
+        n_blocks = count_blocks(client, X.nbytes, algorithm)
+        bounds = np.linspace(0, len(X), min(len(X), n_blocks) + 1).astype(int).tolist()
         self._rows = [slice(*pair) for pair in pairwise(bounds)]
-        self.blocks = Sent(client, [Block(X[rows], rows.start, metric, algorithm) for rows in self._rows])
+        how = metric, algorithm, device
+        self.blocks = Sent(client, [Block(X[rows], rows.start, *how) for rows in self._rows])
 
     def knn(
         self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None
@@ -77,29 +97,33 @@ class DaskEngine(PythonEngine):
         stop = self.n_samples if stop is None else stop
         distances = np.empty((stop - start, k))
         indices = np.empty((stop - start, k), dtype=np.int32)
+        parts = self._parts(start, stop)
+
+        def take(i: int, lists: Lists) -> None:
+            rows = slice(parts[i].rows.start - start, parts[i].rows.stop - start)
+            distances[rows], indices[rows] = lists.distances, lists.indices
+
+        run_tasks(self._client, len(parts), lambda i: self._lists(parts[i], k), take)
+        return distances, indices
+
+    def _parts(self, start: int, stop: int) -> list[Piece]:
+        """Divide samples into those of tasks."""
         step = self._task_size(stop - start)
-        tasks = [
-            (home, slice(first, min(first + step, rows.stop, stop)))
+        return [
+            Piece(home, slice(first, min(first + step, rows.stop, stop)))
             for home, rows in enumerate(self._rows)
             for first in range(max(rows.start, start), min(rows.stop, stop), step)
         ]
 
-        def submit(i: int) -> Any:
-            home, rows = tasks[i]
-            first, n_blocks = self._rows[home].start, len(self._rows)
-            part = rows.start - first, rows.stop - first, k, n_blocks == 1
-            future = self.blocks.ask(home, neighbours_at_home, *part)
-            for further in range(1, n_blocks):
-                block = (home + further) % n_blocks
-                future = self.blocks.ask(block, neighbours_abroad, future, further == n_blocks - 1)
-            return future
-
-        def take(i: int, lists: Lists) -> None:
-            rows = slice(tasks[i][1].start - start, tasks[i][1].stop - start)
-            distances[rows], indices[rows] = lists.distances, lists.indices
-
-        run_tasks(self._client, len(tasks), submit, take)
-        return distances, indices
+    def _lists(self, part: Piece, k: int) -> Future:
+        """Let the lists of some samples go through all blocks."""
+        first, n_blocks = self._rows[part.home].start, len(self._rows)
+        rows = part.rows.start - first, part.rows.stop - first
+        future = self.blocks.ask(part.home, neighbours_at_home, *rows, k, n_blocks == 1)
+        for further in range(1, n_blocks):
+            block = (part.home + further) % n_blocks
+            future = self.blocks.ask(block, neighbours_abroad, future, further == n_blocks - 1)
+        return future
 
     def _task_size(self, n_queries: int) -> int:
         """Choose how many samples a task asks: enough to be worth it, and few enough for all threads."""
@@ -157,7 +181,7 @@ def engines_on(client: Client) -> Iterator[EngineFactory]:
         chosen = choose_algorithm(metric, X.shape[1], algorithm)
         if pass_seconds(len(X), *X.shape, chosen) < LOCAL_SECONDS:
             return features_engine(X, metric, chosen, n_threads)
-        engine = DaskEngine(X, metric, chosen, client, n_threads)
+        engine = DaskEngine(X, metric, chosen, client, n_threads, device)
         made.add(engine.blocks)
         return engine
 
@@ -177,21 +201,27 @@ class Block:
     Tasks use one thread each: a worker of several threads runs several tasks, which share the engine.
     """
 
-    def __init__(self, X: np.ndarray, first: int, metric: Metric, algorithm: str) -> None:
+    def __init__(
+        self, X: np.ndarray, first: int, metric: Metric, algorithm: str, device: str = "cpu"
+    ) -> None:
         self.X, self.first = X, first  # `first` is the number of the first sample among all
-        self._metric, self._algorithm = metric, algorithm
-        self._engine: _core.Engine | None = None
+        self.how = metric, algorithm, device
+        self._engine: Engine | None = None
         self._lock = threading.Lock()
 
-    def engine(self) -> _core.Engine:
+    def engine(self) -> Engine:
         """Return the engine of these samples alone."""
+        metric, algorithm, device = self.how
         with self._lock:
             if self._engine is None:
-                self._engine = features_engine(self.X, self._metric, self._algorithm)
+                self._engine = build_engine(self.X, metric, algorithm, device=device)
         return self._engine
 
+    def __len__(self) -> int:
+        return len(self.X)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return Block, (self.X, self.first, self._metric, self._algorithm)
+        return Block, (self.X, self.first, *self.how)
 
     def __sizeof__(self) -> int:
         """Tell Dask how much memory a worker needs: the engine has a copy of the samples."""
@@ -203,6 +233,7 @@ class Lists(NamedTuple):
 
     distances: np.ndarray  # (m, k) float64, inf where there are fewer
     indices: np.ndarray  # (m, k) int32, among all samples; -1 where there are fewer
+    is_copy: np.ndarray  # (m,) bool, whether one before it has the same features
     queries: np.ndarray | None  # (m, n_features) the samples, as long as blocks are to come
 
 
@@ -213,7 +244,8 @@ def neighbours_at_home(block: Block, start: int, stop: int, k: int, is_last: boo
     missing = (0, 0), (0, k - distances.shape[1])
     distances = np.pad(distances, missing, constant_values=np.inf)
     indices = np.pad(indices + np.int32(block.first), missing, constant_values=-1)
-    return Lists(distances, indices, None if is_last else block.X[start:stop])
+    is_copy = _core.copy_numbers(block.X[start:stop]) > 0
+    return Lists(distances, indices, is_copy, None if is_last else block.X[start:stop])
 
 
 def neighbours_abroad(block: Block, lists: Lists, is_last: bool) -> Lists:
@@ -224,7 +256,8 @@ def neighbours_abroad(block: Block, lists: Lists, is_last: bool) -> Lists:
     found = np.flatnonzero(indices[:, 0] >= 0)
     indices = np.where(indices[found] < 0, -1, indices[found] + np.int32(block.first))
     merged = merge(lists.distances[found], lists.indices[found], distances[found], indices)
-    result = Lists(lists.distances.copy(), lists.indices.copy(), None if is_last else lists.queries)
+    queries = None if is_last else lists.queries
+    result = Lists(lists.distances.copy(), lists.indices.copy(), lists.is_copy, queries)
     result.distances[found], result.indices[found] = merged
     return result
 

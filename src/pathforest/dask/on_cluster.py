@@ -7,21 +7,25 @@ import traceback
 from functools import partial, update_wrapper
 from typing import Any, Self
 
+import dask.array as da
+import numpy as np
 from dask import is_dask_collection
 from distributed import Client, default_client
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from pathforest._engines.metric import WITH_GAPS
+from pathforest._engines.metric import WITH_GAPS, resolve_metric
 from pathforest._engines.samples import SVD, is_sparse
-from pathforest._models.base import open_fit
+from pathforest._models.base import FitData, open_fit
+from pathforest._models.labels import read_labels
 from pathforest._models.parameters import check_parameters
 from pathforest._search.plan import make_plan
 from pathforest._utils.progress import fitting, reset
 from pathforest._utils.text import show
 from pathforest.classifier import OPFClassifier
-from pathforest.dask.data import Summary, gather, inspect_labels, inspect_samples
+from pathforest.dask.chunks import ChunkedEngine, ChunkedSamples, is_chunked, open_samples_of
+from pathforest.dask.data import Summary, gather, inspect_labels
 from pathforest.dask.engine import engines_on
 from pathforest.dask.futures import naming_a_lost_scheduler, wait_for_workers
 from pathforest.dask.prediction import predict_lazily
@@ -33,19 +37,26 @@ from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 class OnCluster(ClassifierMixin, BaseEstimator):
     """A classifier that is fitted, and answers, on a Dask cluster.
 
-    Workers find the neighbours of all samples and score the candidates of a search, folds side by side; the
-    client does the rest. What is learned equals, bit for bit, what `estimator` learns from the same data.
+    The samples of a Dask collection stay on the workers, and so do their neighbour lists: the client has a
+    few numbers per sample. That holds for `OPFClassifier`, and for `FuzzyOPFClassifier` with
+    ``competition="tree"`` and `n_neighbors`, with metrics that have an engine and take no missing values.
+    For other fits the client gathers the samples, up to `gather_limit`; workers then find neighbours and
+    score the candidates of a search. What is learned equals, bit for bit, what `estimator` learns here.
     For many fits to few samples use joblib's Dask backend with scikit-learn's GridSearchCV instead.
 
     Parameters
     ----------
     estimator : OPFClassifier, FuzzyOPFClassifier or FuzzyOPFClassifierCV
         What to fit; a copy of it is fitted. Its `n_jobs` counts threads of the client; tasks on the cluster
-        use one each. Metrics without an engine of their own, callables and ``"precomputed"`` are computed by
-        the client alone, as locally. Scorers, transformers and callables of a search run on the workers and
-        must be picklable. `device` must be ``"cpu"``.
+        use one each, and the `device` is that of the workers. Metrics without an engine of their own,
+        callables and ``"precomputed"`` are computed by the client alone, as locally. Scorers, transformers
+        and callables of a search run on the workers and must be picklable.
     client : distributed.Client, default=None
-        The cluster to use; None is the client that is active at the time. Pickles do not keep it.
+        The cluster to use; None is the client that is active at the time. Pickles do not keep it, and bring
+        the samples along.
+    gather_limit : float, default=2**32
+        How many bytes of samples of a Dask collection the client may gather for a fit that needs them all at
+        once; a fit that would need more is refused, and says what to use instead.
 
     Attributes
     ----------
@@ -80,9 +91,10 @@ class OnCluster(ClassifierMixin, BaseEstimator):
     OPFClassifier()
     """
 
-    def __init__(self, estimator: Any, client: Client | None = None) -> None:
+    def __init__(self, estimator: Any, client: Client | None = None, *, gather_limit: float = 2**32) -> None:
         self.estimator = estimator
         self.client = client
+        self.gather_limit = gather_limit
 
     @property
     def client_(self) -> Client:
@@ -124,7 +136,7 @@ class OnCluster(ClassifierMixin, BaseEstimator):
         """
         reset(self)
         model = _unfitted(self.estimator, X, groups)
-        self._fit_model = _train(model, X, y, groups, self.client_)
+        self._fit_model = _train(model, X, y, groups, self.client_, self.gather_limit)
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
@@ -178,13 +190,18 @@ class OnCluster(ClassifierMixin, BaseEstimator):
     def to_local(self) -> Any:
         """Return the fitted estimator without Dask, which can explain, grow, be saved and be pickled.
 
+        Samples that are on the workers are gathered, so the client that fitted them must be open.
+
         Returns
         -------
         model : OPFClassifier, FuzzyOPFClassifier or FuzzyOPFClassifierCV
             It shares its arrays with this estimator.
         """
         check_is_fitted(self)
-        return copy.copy(self._fit_model)
+        model = copy.copy(self._fit_model)
+        if is_chunked(model):
+            model._fit_X, model._fit_cache = model._fit_X.gather(), {}
+        return model
 
     def save(self, path: Any) -> None:
         """Write the local model to one file, to be read by :func:`pathforest.load`.
@@ -201,6 +218,10 @@ class OnCluster(ClassifierMixin, BaseEstimator):
         answer = getattr(self._fit_model, method)  # there is none after a search with refit=False
         if is_dask_collection(X):
             return predict_lazily(self.client_, self._fit_model, X, method)
+        if is_chunked(self._fit_model):
+            validate_data(self._fit_model, X, reset=False, skip_check_array=True)
+            lazy = da.from_array(np.asarray(X), chunks=-1)
+            return self.client_.compute(predict_lazily(self.client_, self._fit_model, lazy, method)).result()
         return answer(X)
 
     def __sklearn_tags__(self):
@@ -210,10 +231,11 @@ class OnCluster(ClassifierMixin, BaseEstimator):
 
     def __sklearn_clone__(self) -> Self:
         # A client cannot be copied; that of the copy is the same one.
-        return type(self)(clone(self.estimator), self.client)
+        return type(self)(clone(self.estimator), self.client, gather_limit=self.gather_limit)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "client": None}
+        state = {**super().__getstate__(), "client": None}
+        return {**state, "_fit_model": self.to_local()} if is_chunked(vars(self).get("_fit_model")) else state
 
 
 def _unfitted(estimator: Any, X: Any, groups: Any) -> Any:
@@ -229,27 +251,26 @@ def _unfitted(estimator: Any, X: Any, groups: Any) -> Any:
     if groups is not None and not isinstance(estimator, FuzzyOPFClassifierCV):
         raise ValueError(f"groups are for the folds of a search, which {name} does not have; leave them out")
     check_parameters(estimator)
-    if estimator.device != "cpu":
-        raise ValueError(
-            f"device={show(estimator.device)} is not for clusters; use device='cpu', or the local class"
-        )
     return clone(estimator)
 
 
 @fitting
-def _train(model: Any, X: Any, y: Any, groups: Any, client: Client) -> Any:
+def _train(model: Any, X: Any, y: Any, groups: Any, client: Client, limit: float) -> Any:
     """Fit a local model with its large searches on the cluster."""
     # Transformers that the user passes may take missing values; they are refused later if they do not.
     finite = isinstance(getattr(model, "transforms", None), str | None) and model.metric not in WITH_GAPS
     try:
         with naming_a_lost_scheduler(client), engines_on(client) as build:
             wait_for_workers(client)
-            X = gather(client, "X", X, partial(inspect_samples, finite=finite))
+            why = must_gather(model)
+            X = open_samples_of(client, model, X, finite, why, limit)
             y = gather(client, "y", y, inspect_labels)
             groups = gather(client, "groups", groups, lambda block: Summary(len(block)))
             if isinstance(model, FuzzyOPFClassifierCV):
                 own = update_wrapper(partial(search, client, model.get_params(deep=False)), search)
                 return model._fit(make_plan(model, X, y, groups), build, own)
+            if isinstance(X, ChunkedSamples):
+                return _fit_in_chunks(model, X, y)
             data = open_fit(model, X, y, labelled=True)
             data.engine = build(data.X, data.metric, model.algorithm, data.n_threads, model.verbose)
             return model._fit(data)
@@ -257,3 +278,36 @@ def _train(model: Any, X: Any, y: Any, groups: Any, client: Client) -> Any:
         # A notebook keeps the traceback, and its frames hold futures of whatever was on its way just then.
         traceback.clear_frames(error.__traceback__)
         raise
+
+
+def _fit_in_chunks(model: Any, X: ChunkedSamples, y: Any) -> Any:
+    """Fit a model whose samples stay on the workers."""
+    try:
+        labels = read_labels(model, y)
+        check_consistent_length(X, labels.codes)
+        data = FitData(model, X, model._settings(), labels)
+        data.engine = ChunkedEngine(X)
+        return model._fit(data)
+    except BaseException:
+        X.close()
+        raise
+    finally:
+        X.close_lists()
+
+
+def must_gather(model: Any) -> str | None:
+    """Say why the client needs all samples, and what to use if it should not; None if it does not."""
+    if isinstance(model, FuzzyOPFClassifierCV):
+        return "a search compares candidates on all samples; search on a part of them"
+    metric = resolve_metric(model.metric, model.metric_params)
+    if metric.kind != "features" or metric.name in WITH_GAPS:
+        return f"metric={show(model.metric)} needs all samples at once; use another metric"
+    if isinstance(model, FuzzyOPFClassifier):
+        if callable(model.membership):
+            return "a callable membership gets all samples; use membership='density'"
+        if model.competition != "tree" or model.n_neighbors is None:
+            return (
+                "the complete competition and the search of k need all samples at once; use "
+                "competition='tree' and n_neighbors="
+            )
+    return None

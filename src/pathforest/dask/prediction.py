@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import dask.array as da
 import numpy as np
 from dask import delayed
-from distributed import Client
+from distributed import Client, Future
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
@@ -20,7 +20,9 @@ from pathforest._models.base import check_queries
 from pathforest._models.classifier import ForestClassifier
 from pathforest._models.offers import KeptForest, bids, cheapest_class, probabilities
 from pathforest._search.ensemble import check_samples, likeliest, of_the_truth, represent, weigh
+from pathforest.dask.chunks import is_chunked
 from pathforest.dask.data import check_collection
+from pathforest.dask.engine import Block
 from pathforest.dask.futures import Sent, naming_a_lost_scheduler, thread_counts
 
 # A worker takes samples of an eighth of its memory: engines have copies of them, and queries need room.
@@ -41,9 +43,13 @@ def predict_lazily(client: Client, model: Any, X: Any, method: str) -> Any:
     validate_data(model, example, reset=False, skip_check_array=True)
     meta = _answer(X._meta[:0], model, method)
     with naming_a_lost_scheduler(client):
+        if is_chunked(model):
+            return _ask_parts(chunk_parts(client, model), _bare(model), X, method, meta)
         n_parts = count_parts(client, model)
         if n_parts > 1:
-            return _ask_parts(client, model, n_parts, X, method, meta)
+            # Distributed: Dask then moves blocks to parts, which are larger.
+            *parts, rest = Sent(client, [*divide(model, n_parts), _bare(model)]).all()
+            return _ask_parts(parts, rest, X, method, meta)
         sent = Sent(client, [model], _sample_bytes(one._fit_X for one in _classifiers(model)))[0]
     if not is_array:
         return X.map_partitions(_answer, sent, method, meta=meta)
@@ -90,10 +96,8 @@ def _answer(block: Any, model: Any, method: str, offers: Sequence[list[Offers]] 
 # Models that are divided among the workers
 
 
-def _ask_parts(client: Client, model: Any, n_parts: int, X: Any, method: str, meta: Any) -> Any:
-    """Ask every part of a model about each block, and merge their offers."""
-    # Distributed: Dask then moves blocks to parts, which are larger.
-    *parts, rest = Sent(client, [*divide(model, n_parts), _bare(model)]).all()
+def _ask_parts(parts: Sequence[Any], rest: Any, X: Any, method: str, meta: Any) -> Any:
+    """Ask every part of a model about each block, and merge their offers; `rest` is what else it knows."""
     answers = []
     for block in np.ravel(X.to_delayed()).tolist():
         queries = delayed(take_queries, pure=False)(rest, block)
@@ -155,6 +159,24 @@ def divide(model: Any, n_parts: int) -> list[Part]:
             kept = shard.samples._replace(X=X, n_threads=1)  # tasks use one thread
             part.shards.append(Shard(bare, shard._replace(samples=kept), forest.rank[rows]))
     return parts
+
+
+def chunk_parts(client: Client, model: ForestClassifier) -> list[Future]:
+    """Make a part of each block of samples that a model has on the workers."""
+    samples, forest, bare = model._fit_X, model._forest, _bare(model)
+    kept = forest._replace(samples=forest.samples._replace(X=None, n_threads=1, cache={}), order=None)
+    shares = [kept._replace(cost=forest.cost[rows], code=forest.code[rows]) for rows in samples.rows]
+    ranks = [forest.rank[rows] for rows in samples.rows]
+    sent = Sent(client, [[*pair] for pair in zip(shares, ranks, strict=True)]).all()
+    return [samples.ask(i, make_part, bare, share) for i, share in enumerate(sent)]
+
+
+def make_part(block: Block, model: ForestClassifier, share: tuple[KeptForest, np.ndarray]) -> Part:
+    """Make a part of a block of samples, on a worker."""
+    forest, rank = share
+    samples = forest.samples._replace(X=block.X, cache={})
+    forest = forest._replace(samples=samples, order=np.argsort(rank, kind="stable"))
+    return Part([Shard(model, forest, rank)])
 
 
 def _classifiers(model: Any) -> list[ForestClassifier]:

@@ -1,0 +1,223 @@
+"""Samples that stay on the workers, in the chunks of a Dask collection, and so do their neighbour lists.
+
+The client has a few numbers per sample, never the samples: the tree is made from its lists by `tree.py`, and
+the forest from the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from dask import is_dask_collection
+from distributed import Client, Future
+from sklearn.utils.validation import check_array, validate_data
+
+from pathforest import _core
+from pathforest._engines.engine import TREE_NEIGHBORS, KnnGraph, TreeArrays
+from pathforest._engines.metric import NONNEGATIVE, Metric, choose_algorithm
+from pathforest._engines.samples import check_features, check_spread, check_squares
+from pathforest.dask import engine
+from pathforest.dask.data import inspect_samples, inspected, put_together
+from pathforest.dask.engine import Block, DaskEngine, Lists, Piece, count_blocks, pass_seconds
+from pathforest.dask.futures import run_tasks
+from pathforest.dask.tree import Rounds
+
+
+class ChunkedSamples:
+    """The training samples of a model, in blocks on the workers; what stages use of an array of samples.
+
+    A block that a worker takes along is made again, from the graph of the collection.
+    """
+
+    def __init__(
+        self, client: Client, chunks: Sequence[Future], sizes: Sequence[int], shape: Any, how: Sequence[Any]
+    ) -> None:
+        self.client, (self.n_features, self.dtype, *self.how) = client, (*shape, *how)
+        self.lists: list[list[Future]] = []  # neighbour lists, for the time of a fit
+        (_, algorithm, _), self._n = self.how, sum(sizes)
+        most = -(-self.nbytes // count_blocks(client, self.nbytes, algorithm))
+        groups: list[list[int]] = [[]]
+        for i, size in enumerate(sizes):
+            held = sum(sizes[j] for j in groups[-1])
+            if held and (held + size) * self.n_features * self.dtype.itemsize > most:
+                groups.append([])
+            if size:
+                groups[-1].append(i)
+        ends = list(accumulate(sum(sizes[i] for i in group) for group in groups))
+        self.rows = [slice(start, stop) for start, stop in zip([0, *ends], ends, strict=False)]
+        self.futures = [
+            client.submit(
+                make_block, rows.start, self.dtype, self.how, *(chunks[i] for i in group), pure=False
+            )
+            for rows, group in zip(self.rows, groups, strict=True)
+        ]
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of samples and features."""
+        return self._n, self.n_features
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the samples, wherever they are."""
+        return self._n * self.n_features * self.dtype.itemsize
+
+    def ask(self, position: int, function: Any, *args: Any) -> Future:
+        """Submit a function of one of the blocks."""
+        return self.client.submit(function, self.futures[position], *args, pure=False)
+
+    def close_lists(self) -> None:
+        """Let the cluster drop the neighbour lists."""
+        for futures in self.lists:
+            futures.clear()
+
+    def close(self) -> None:
+        """Let the cluster drop the blocks."""
+        self.close_lists()
+        self.futures.clear()
+
+    def gather(self) -> np.ndarray:
+        """Bring the samples to the client."""
+        X = np.empty(self.shape, dtype=self.dtype)
+
+        def take(i: int, values: np.ndarray) -> None:
+            X[self.rows[i]] = values
+
+        run_tasks(self.client, len(self.rows), lambda i: self.ask(i, values_of), take)
+        return X
+
+
+def is_chunked(model: Any) -> bool:
+    """Say whether the samples of a fitted model are on the workers."""
+    return isinstance(vars(model).get("_fit_X") if model is not None else None, ChunkedSamples)
+
+
+class ChunkedLists:
+    """Neighbour lists on the workers, one future for some samples, that take the place of arrays."""
+
+    def __init__(self, client: Client, pieces: list[Piece], futures: list[Future]) -> None:
+        self._client, self.pieces, self.futures = client, pieces, futures
+
+    def ask(self, function: Callable[..., Any], *args: Any) -> list[Any]:
+        """Ask a function about each piece."""
+        found: dict[int, Any] = {}
+
+        def submit(i: int) -> Future:
+            return self._client.submit(function, self.futures[i], *args, pure=False)
+
+        run_tasks(self._client, len(self.pieces), submit, found.__setitem__)
+        return [found[i] for i in range(len(self.pieces))]
+
+    def density(self, k: int, squared: bool) -> np.ndarray:
+        """Estimate the density of every sample from its `k` nearest neighbours (Eq. 3)."""
+        largest, longest = np.max(self.ask(longest_arcs, k), axis=0).tolist()
+        if not squared:
+            check_squares(longest, least=float(np.finfo(np.float64).smallest_subnormal))
+        return np.concatenate(self.ask(densities, k, largest, squared))
+
+
+class ChunkedEngine(DaskEngine):
+    """The engine of samples in chunks; its lists stay on the workers, and the tree is made from them."""
+
+    def __init__(self, samples: ChunkedSamples) -> None:
+        (_, self.name, _), self.dtype = samples.how, samples.dtype.name
+        self.n_samples, self.n_features = samples.shape
+        self._client, self._rows, self.blocks = samples.client, samples.rows, samples
+
+    def knn(self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None) -> Any:
+        """Make the lists of all samples, which are not here."""
+        pieces = self._parts(0, self.n_samples)
+        lists = ChunkedLists(self._client, pieces, [self._lists(piece, k) for piece in pieces])
+        self.blocks.lists.append(lists.futures)
+        return lists, lists
+
+    def spanning_tree(self, graph: KnnGraph | None = None, n_threads: int = 1) -> TreeArrays:
+        """Build the minimum spanning tree from lists on the workers."""
+        lists, _ = graph or self.knn(min(TREE_NEIGHBORS, self.n_samples - 1))
+        return Rounds(self._client, self.blocks, lists, self.name == "kd_tree").tree()
+
+
+def open_samples_of(
+    client: Client, model: Any, X: Any, finite: bool, must_gather: str | None, limit: float
+) -> Any:
+    """Return the samples of a collection: in chunks on the workers, or here if they are few or have to be.
+
+    `must_gather` says why they have to be, up to `limit` bytes; that is checked before anything is computed
+    if the size is known, and else before anything moves.
+    """
+    if not is_dask_collection(X):
+        return X
+    if must_gather:
+        check_limit(model, getattr(X, "nbytes", np.nan), must_gather, limit)
+    settings = model._settings()
+    with inspected(client, "X", X, partial(inspect_samples, finite=finite)) as (chunks, found):
+        sizes, d = [one.n_rows for one in found], len(found[0].columns)
+        if must_gather or sum(sizes) < 2 or not d:
+            check_limit(model, 8.0 * sum(sizes) * d, must_gather, limit)
+            return put_together(client.gather(chunks))
+        dtype = np.result_type(*(one.dtype for one in found))
+        dtype = np.dtype(np.float32 if dtype in (np.float16, np.float32) else np.float64)
+        algorithm = choose_algorithm(settings.metric, d, model.algorithm)
+        if pass_seconds(sum(sizes), sum(sizes), d, algorithm) < engine.LOCAL_SECONDS:
+            return put_together(client.gather(chunks))
+        validate_data(
+            model, X._meta if hasattr(X._meta, "columns") else np.empty((0, d)), skip_check_array=True
+        )
+        check_values([one.extremes for one in found], dtype, settings.metric, settings.squares)
+        return ChunkedSamples(client, chunks, sizes, (d, dtype), (settings.metric, algorithm, model.device))
+
+
+def check_limit(model: Any, n_bytes: float, why: str | None, limit: float) -> None:
+    """Refuse to gather more than the limit; an unknown size is not more."""
+    if why and n_bytes > limit:
+        raise ValueError(
+            f"{type(model).__name__} would gather {n_bytes:.3g} bytes of samples at the client, more than "
+            f"gather_limit={limit:.3g}: {why}; or raise gather_limit"
+        )
+
+
+def check_values(extremes: Sequence[np.ndarray], dtype: np.dtype, metric: Metric, squares: bool) -> None:
+    """Refuse values that do not suit the metric, by the smallest and the largest of each feature."""
+    for i, (lows, _) in enumerate(extremes):
+        if metric.name in NONNEGATIVE and lows.min() < 0:
+            raise ValueError(
+                f"Negative values in data passed to metric={metric.name!r}, which needs features >= 0: chunk "
+                f"{i} of X has {lows.min():.6g} in its column {lows.argmin()}; shift or clip them, or choose "
+                "another metric"
+            )
+    lows, highs = zip(*extremes, strict=True)
+    widest = np.stack([np.min(lows, axis=0), np.max(highs, axis=0)]).astype(dtype)
+    check_features(widest, metric, squares)
+    check_spread(widest, metric, squares)
+
+
+# What runs on the workers
+
+
+def make_block(first: int, dtype: np.dtype, how: Sequence[Any], *chunks: Any) -> Block:
+    """Make a block of consecutive chunks."""
+    checked = [check_array(chunk, dtype=dtype, order="C", ensure_all_finite=False) for chunk in chunks]
+    X = checked[0] if len(checked) == 1 else np.concatenate(checked)
+    return Block(X, first, *how)
+
+
+def values_of(block: Block) -> np.ndarray:
+    """Return the samples of a block."""
+    return block.X
+
+
+def longest_arcs(lists: Lists, k: int) -> tuple[float, float]:
+    """Return the longest distance to the `k`-th neighbour, and to the last."""
+    return float(lists.distances[:, k - 1].max()), float(lists.distances[:, -1].max())
+
+
+def densities(lists: Lists, k: int, largest: float, squared: bool) -> np.ndarray:
+    """Estimate densities, given the longest arc of all lists."""
+    return _core.query_density(np.ascontiguousarray(lists.distances[:, :k]), largest, squared)
