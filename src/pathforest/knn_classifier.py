@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,10 +21,18 @@ from pathforest._models.base import (
     keep_samples,
     open_fit,
 )
-from pathforest._models.density import DensityQuery, compete_within_classes, density_conquerors, largest_arc
+from pathforest._models.density import (
+    DensityQuery,
+    compete_within_classes,
+    density_conquerors,
+    density_query,
+    largest_arc,
+)
+from pathforest._models.explanation import Explanation, Explanations, Rival, compare_samples
 from pathforest._persistence.checks import FOREST, MODELS, density_rules, number, saved
-from pathforest._utils.progress import fitting
+from pathforest._utils.progress import SILENCE, fitting
 from pathforest._utils.splits import Split, cross_validation_splits, validation_split
+from pathforest.forest import path_to_root
 from pathforest.graph import knn_graph
 from pathforest.membership import density
 
@@ -108,8 +116,7 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
 
     Of the `best_k_` nearest training samples q of a new sample t, the one with the largest min(cost
     of q, density of t) decides; on ties the nearest, then the lower index. In sparse regions the
-    density of t is the smaller one for all of them, and then its nearest neighbour decides. For the
-    same reason there is no `predict_proba`: these values tie between classes far too often.
+    density of t is the smaller one for all of them, and then its nearest neighbour decides.
 
     Of neighbourhoods with equal scores the smallest is taken. All of them share one pass over
     nearest neighbours per fold, for training and evaluation samples. The only sample of a class is never set
@@ -229,6 +236,79 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         with answering(self, Q) as bar:
             winners, _ = density_conquerors(self, Q, bar)
         return self.classes_[self._fit_codes[winners]]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the share of each class in the values of the best paths.
+
+        A class is worth the best path through one of the `best_k_` nearest training samples that has it: the
+        lowest density on it, that of the new sample included. A class that none of them has is worth 0.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_queries, n_classes)
+            Rows add up to 1. The largest belongs to the class that `predict` returns, except on ties, which
+            are frequent: in sparse regions all classes nearby are worth the density of the new sample. They
+            are scores, not calibrated frequencies.
+        """
+        Q = check_queries(self, X)
+        shares = np.zeros((len(Q), len(self.classes_)))
+        with answering(self, Q) as bar:
+            for rows, _, indices, values, _ in self._offers(Q, bar):
+                places = np.arange(len(values))[:, None], self._fit_codes[indices]
+                # A new sample sparser than all others is below 1, and then all paths are worth its density.
+                np.maximum.at(shares[rows], places, np.maximum(values, 1.0))
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    def explain(self, X: Any) -> list[Explanation]:
+        """Say for each sample which training sample conquered it, along which path, and who came second.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_queries, n_features) or (n_queries, n_train)
+            New samples, or their distances to the training samples for ``metric="precomputed"``.
+
+        Returns
+        -------
+        explanations : list of Explanation
+            As from :meth:`OPFClassifier.explain`, with values in place of costs: `cost` is that of the
+            winning path, its lowest density from 1 to 1000, `costs` those along the path, and `density` that
+            of the sample. `rival` is the best neighbour of another class, None if all have one class.
+
+        Examples
+        --------
+        >>> from pathforest import OPFKNNClassifier
+        >>> X, y = [[0.0], [1.0], [1.5], [3.0], [3.5], [4.5]], ["a", "a", "a", "b", "b", "b"]
+        >>> print(OPFKNNClassifier(n_neighbors=2).fit(X, y).explain([[4]])[0])
+        Predicted b, value 1000
+        Conquered by training sample 4 at distance 0.5, whose path is worth 1000: 4
+        Paths are worth their lowest density, from 1 to 1000; that of the sample is 1791
+        feature  sample  conqueror 4 (b)  difference  share of distance
+        x0            4              3.5         0.5               100%
+        """
+        Q, found = check_queries(self, X), Explanations()
+        for rows, *lists in self._offers(Q):
+            for query, distances, indices, values, dense in zip(Q[rows], *lists, strict=True):
+                best = np.argsort(-values, kind="stable")
+                columns = self.label_[indices], values, indices, distances
+                offers = zip(*(column[best].tolist() for column in columns), strict=True)
+                made = [Rival(label, value, [i], [value], distance) for label, value, i, distance in offers]
+                rival = next((one for one in made if one.label != made[0].label), None)
+                path = path_to_root(self.predecessor_, made[0].conquerors[0])
+                features = compare_samples(self, query, made[0], rival)
+                worth = self.cost_[path].tolist()
+                found.append(Explanation(*made[0], path, worth, rival, features, density=dense.item()))
+        return found
+
+    def _offers(self, Q: np.ndarray, bar: Any = SILENCE) -> Iterator[tuple[Any, ...]]:
+        """Yield blocks of queries with their nearest, what paths through these are worth, and densities."""
+        query = density_query(self)
+        for rows, distances, indices in self._samples.nearest(Q, max(query.k, 1), len(query.cost), bar):
+            yield rows, distances, indices, *query.offers(distances, indices)
 
     def _search_k(self, data: FitData, codes: np.ndarray, groups: Any, k_max: int) -> tuple[int, np.ndarray]:
         """Return the smallest of the best neighbourhoods up to `k_max`, and the scores of all."""

@@ -124,6 +124,10 @@ def test_explanations_are_those_of_python(model):
     values = {feature["name"]: feature["value"] for feature in found[0]["features"]}
     assert values == dict(zip(FEATURES, X[70].tolist(), strict=True))
     assert f"sample 70: {str(expected).splitlines()[0]}\n" in succeed("predict iris.pf iris.csv --explain 70")
+    succeed("train iris.csv -l kind -e knn -o nearest.pf")
+    said = succeed("predict nearest.pf iris.csv --explain 70")
+    assert "Predicted virginica, value" in said
+    assert "class costs" not in said
 
 
 # evaluate

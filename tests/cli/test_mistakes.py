@@ -13,7 +13,6 @@ import pytest
 from commands import CELLS, FEATURES, IRIS, KINDS, X, codes, fail, flowers, run, succeed
 from pipelines import passengers
 
-import pathforest
 from pathforest import OPFClassifier
 from pathforest._cli import main
 from pathforest._cli.entrypoint import COMMANDS
@@ -83,7 +82,7 @@ MISTAKES = [
     ("predict iris.pf short.csv", "short.csv: there is no column 'petal length', one of 2 that"),
     ("predict iris.pf bad.csv -o o.csv", "bad.csv: line 7, column 'width': 'x' is not a number"),
     ("predict iris.pf iris.csv --only --proba --column 'p(setosa)'", "there is a column 'p(setosa)' already"),
-    ("predict knn.pf iris.csv --proba -o o.csv", "knn.pf: OPFKNNClassifier has no predict"),
+    ("predict clusters.pf iris.csv --proba -o o.csv", "clusters.pf: OPFClustering has no predict_proba"),
     ("predict unnamed.pf iris.csv -l kind", "there are 5 columns besides labels, and"),
     ("predict position.pf bad.csv", "there is no column 'position x'"),
     ("evaluate iris.pf iris.csv -l name", "line 2, column 'name': 'flower 0' is not a class"),
@@ -92,7 +91,7 @@ MISTAKES = [
     ("evaluate labelled.pf renamed.csv", "no column 'kind' (did you mean 'Kind'?)"),
     ("evaluate labelled.pf renamed.csv", "the model was trained with this label; name the column of labels"),
     ("predict iris.pf iris.csv --explain 150", "iris.csv: there is no sample 150; they count"),
-    ("predict knn.pf iris.csv --explain 0", "OPFKNNClassifier has no explain"),
+    ("predict clusters.pf iris.csv --explain 0", "OPFClustering has no explain"),
     ("convert iris.csv --parts a=1,b=1000 -o p", "150 samples leave none for 'a'"),
     ("convert short.csv plain.csv -o x.csv", "plain.csv has the features 'length', 'wid"),
     ("cluster short.csv --column width", "there is a column 'width' already"),
@@ -174,7 +173,6 @@ def unsound(world, tmp_path_factory):
         write("beyond.dat", X[:2].astype(np.float32), [1, 2], positions=[3, 150])
         write("twenty.dat", X[:20].astype(np.float32), [1] * 20)
         OPFClassifier().fit(X, KINDS).save("unnamed.pf")
-        pathforest.OPFKNNClassifier().fit(frame, KINDS).save("knn.pf")
         succeed("convert twenty.dat --metric l1 -o few.dat")
         succeed("cluster plain.csv -o c.csv --model clusters.pf")
         succeed("train position.csv -e opf -o position.pf")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import reference
 from checks import same_values
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +28,30 @@ def test_every_fitted_array_and_prediction_equal_the_reference(case):
         one_class,
         {name: getattr(clusters, f"{name}_") for name in ("density", "cost", "predecessor", "root")},
     )
+
+
+@given(measured_problems(smallest=2, largest=25))
+def test_probabilities_are_shares_of_the_best_paths_and_explanations_name_these(case):
+    X, codes, Q, k, D, DQ, squared, params = case
+    model = OPFKNNClassifier(n_neighbors=k, **params).fit(X, codes)
+    _, (rho, _, _, width) = knn_model(D, codes, squared, k)
+    distances, near = reference.nearest(DQ, k)
+    dense = reference.scale_density(reference.density(distances, width, squared), rho.min(), rho.max())
+    found, shares = model.explain(Q), model.predict_proba(Q)
+    assert [one.label for one in found] == model.predict(Q).tolist()
+    for one, share, path_ends, density in zip(found, shares, near, dense, strict=True):
+        values = {code: [] for code in np.unique(codes).tolist()}
+        for end in path_ends:
+            values[codes[end]].append(float(min(model.cost_[end], density)))
+        best = np.array([max([1.0, *found]) if found else 0.0 for found in values.values()])
+        np.testing.assert_array_equal(share, best / best.sum())
+        assert (share[model.classes_ == one.label], one.density) == (share.max(), density)
+        others = [max(found) for code, found in values.items() if found and code != one.label]
+        assert (one.cost, one.rival and one.rival.cost) == (max(values[one.label]), max(others, default=None))
+        assert (one.path[-1], one.costs) == (model.root_[one.conqueror], model.cost_[one.path].tolist())
+        assert one.costs == sorted(one.costs)
+        for bidder in filter(None, (one, one.rival)):
+            assert bidder.label == codes[bidder.conquerors[0]]
 
 
 @given(measured_problems(smallest=6, largest=25), st.data())

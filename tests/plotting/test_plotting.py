@@ -17,6 +17,7 @@ from pathforest import (
     FuzzyOPFClassifierCV,
     OPFClassifier,
     OPFClustering,
+    OPFKNNClassifier,
     OPFOutlierDetector,
     OPFPruner,
     TablePreprocessor,
@@ -402,7 +403,7 @@ def annotations(display):
     return {tuple(item.xy): item.get_text() for item in found}
 
 
-@pytest.mark.parametrize("model", [PLAIN, FUZZY, MATRIX])
+@pytest.mark.parametrize("model", [PLAIN, FUZZY, MATRIX, OPFKNNClassifier(n_neighbors=9).fit(X, Y)])
 def test_the_path_runs_from_the_query_to_the_prototype_with_its_costs(model):
     given = (np.linalg.norm(X - FAR, axis=1), X) if model is MATRIX else (FAR,)
     reason, display = model.explain(given[:1])[0], plot_explanation(model, *given, position=FAR)
@@ -412,7 +413,7 @@ def test_the_path_runs_from_the_query_to_the_prototype_with_its_costs(model):
     written = annotations(display)
     assert written[tuple(FAR)] == f"{reason.offer:.3g}"
     assert written[tuple(X[reason.path[0]])] == f"{reason.costs[0]:.3g}"
-    assert written[tuple(X[reason.path[-1]])] == "0"
+    assert written[tuple(X[reason.path[-1]])] == f"{reason.costs[-1]:.3g}"
 
 
 @pytest.mark.parametrize("query", [QUERY, FAR, X.max(axis=0)], ids=["middle", "low", "high"])

@@ -73,8 +73,8 @@ ZOO = {
     "fuzzy callable": _entry(
         FuzzyOPFClassifier(membership=by_first_feature), "labels probabilities metric grows density"
     ),
-    "nearest": _entry(OPFKNNClassifier(), "labels metric density saves one checked"),
-    "nearest folds": _entry(OPFKNNClassifier(k_max=3, cv=2), "labels metric density saves"),
+    "nearest": _entry(OPFKNNClassifier(), f"{ANY_METRIC} density one checked"),
+    "nearest folds": _entry(OPFKNNClassifier(k_max=3, cv=2), f"{ANY_METRIC} density"),
     "balanced": _entry(OPFSemiSupervisedClassifier(n_neighbors=3), f"{FOREST} one checked"),
     "geodesic": _entry(OPFSemiSupervisedClassifier(method="geodesic", n_neighbors=2), FOREST),
     "mst": _entry(OPFSemiSupervisedClassifier(method="mst"), FOREST),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pathforest import _core
-from pathforest._models.base import FitData, KeptSamples
+from pathforest._models.base import FitData
 from pathforest._models.parameters import largest_neighborhood
 from pathforest._utils.progress import SILENCE
 from pathforest.graph import KnnGraph, knn_graph
@@ -32,16 +32,22 @@ class DensityQuery(NamedTuple):
     squared: bool  # whether distances are squares already
     logarithmic: bool = False  # whether logarithms of densities are on the scale from 1 to 1000
 
-    def conquerors(self, distances: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the training sample that offers each new sample the path of the highest value.
+    def offers(self, distances: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what the paths through the `k` nearest training samples are worth to each new sample.
 
-        The lists hold `k` or more nearest training samples. On ties the first of them wins, which is the
-        nearest. The densities of the new samples come too, on the scale from 1 to 1000.
+        The lists hold `k` or more of these. The densities of the new samples come too, on the scale from 1 to
+        1000.
         """
+        if self.k == 0:  # one training sample, and no density
+            return self.cost[indices], np.full(len(indices), np.inf)
         near, indices = np.ascontiguousarray(distances[:, : self.k]), indices[:, : self.k]
         density = _core.query_density(near, self.largest_arc, self.squared)
         scaled = _core.scale_density(density, self.lowest, self.highest, self.k if self.logarithmic else None)
-        values = np.minimum(self.cost[indices], scaled[:, None])
+        return np.minimum(self.cost[indices], scaled[:, None]), scaled
+
+    def conquerors(self, distances: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the training sample whose offer is highest, on ties the nearest, and the densities."""
+        values, scaled = self.offers(distances, indices)
         return indices[np.arange(len(indices)), values.argmax(axis=1)], scaled
 
 
@@ -65,14 +71,19 @@ def density_conquerors(
     winners, scaled = np.zeros(len(Q), dtype=np.intp), np.full(len(Q), np.inf)
     if model.best_k_ == 0:  # one training sample, and no choice
         return winners, scaled
-    samples: KeptSamples = model._samples
-    extremes = float(model.density_.min()), float(model.density_.max())
-    query = DensityQuery(
-        model.best_k_, model.cost_, *extremes, model._fit_largest_arc, samples.metric.squared, logarithmic
-    )
-    for rows, distances, indices in samples.nearest(Q, model.best_k_, len(model.cost_), bar):
+    query = density_query(model, logarithmic)
+    for rows, distances, indices in model._samples.nearest(Q, query.k, len(query.cost), bar):
         winners[rows], scaled[rows] = query.conquerors(distances, indices)
     return winners, scaled
+
+
+def density_query(model: Any, logarithmic: bool = False) -> DensityQuery:
+    """Gather what the paths of a fitted model are worth."""
+    extremes = float(model.density_.min()), float(model.density_.max())
+    metric = model._samples.metric
+    return DensityQuery(
+        model.best_k_, model.cost_, *extremes, model._fit_largest_arc, metric.squared, logarithmic
+    )
 
 
 def compete_within_classes(

@@ -121,6 +121,9 @@ class Explanation(NamedTuple):
     transform: str = "as given"  # of a search: the representation that distances are measured in,
     cell: int = 0  # and which of its `estimators_` is explained
     memberships: list[float] | None = None  # what each step of the path was multiplied by; None if by 1
+    density: float | None = (
+        None  # of the sample, if paths are worth their lowest density and the highest wins
+    )
 
     @property
     def conqueror(self) -> int:
@@ -136,6 +139,9 @@ class Explanation(NamedTuple):
     def headline(self) -> str:
         """The answer, its cost, and the class that came second."""
         rival = "" if self.rival is None else f" (next: {text(self.rival.label)}, {self.rival.cost:.3g})"
+        if self.density is not None:
+            rival = "" if self.rival is None else f" (next: {text(self.rival.label)}, {self.rival.cost:.4g})"
+            return f"Predicted {text(self.label)}, value {self.cost:.4g}{rival}"
         return f"Predicted {text(self.label)}, cost {self.cost:.3g}{rival}"
 
     def __str__(self) -> str:
@@ -157,10 +163,14 @@ class Explanation(NamedTuple):
         path = [str(i) for i in self.path]
         if len(path) > MOST_STEPS:
             path = [*path[: MOST_STEPS - 2], f"... {len(path) - MOST_STEPS + 1} more ...", path[-1]]
+        worth = f"costs {self.costs[0]:.3g}" if self.density is None else f"is worth {self.costs[0]:.4g}"
         lines = [
             f"Conquered by training sample {self.conqueror} at distance {self.distance:.3g}, "
-            f"whose path costs {self.costs[0]:.3g}: {' -> '.join(path)}"
+            f"whose path {worth}: {' -> '.join(path)}"
         ]
+        if self.density is not None:
+            scale = f"from 1 to 1000; that of the sample is {self.density:.4g}"
+            lines.append(f"Paths are worth their lowest density, {scale}")
         if self.memberships is not None:
             pairs = zip(self.costs, self.memberships, strict=False)
             costs = [f"{cost:.3g} (times {value:.3g})" for cost, value in pairs][:MOST_STEPS]
@@ -320,7 +330,7 @@ def explain_queries(model: Any, forest: KeptForest, Q: np.ndarray) -> Explanatio
             for one in (*(rival for _, rival in made[:2]), None)[:2]
         )
         path = path_to_root(model.predecessor_, winner.conquerors[0])
-        features = _compare(model, query, winner, rival)
+        features = compare_samples(model, query, winner, rival)
         explained = Explanation(*winner, path, model.cost_[path].tolist(), rival, features)
         explanations.append(explained._replace(memberships=_memberships(model, path)))
     return explanations
@@ -344,7 +354,9 @@ def _distance(forest: KeptForest, query: np.ndarray, member: int) -> float:
     return float(samples.engine(np.array([member]), query.dtype).query(block, 1, 1)[0][0, 0])
 
 
-def _compare(model: Any, query: np.ndarray, winner: Rival, rival: Rival | None) -> list[Feature] | None:
+def compare_samples(
+    model: Any, query: np.ndarray, winner: Rival, rival: Rival | None
+) -> list[Feature] | None:
     """Set the features of a query beside those of the samples that made the cheapest offers."""
     samples = model._samples
     if samples.X is None:

@@ -129,7 +129,7 @@ def plot_explanation(
             chosen = model.estimators_[one.cell] if hasattr(model, "estimators_") else model
             source = find_source(chosen, X, needs="classes_")
             Q = Opened(source.model, opened.steps + source.steps).represent(query)
-            bidders = find_bidders(source.model, Q, one.label)
+            bidders = find_bidders(source.model, Q, one)
             if position is None:
                 position = np.asarray(Q if X is None else query, dtype=np.float64)
                 n_values, n_columns = position.shape[1], source.samples.shape[1]
@@ -167,12 +167,18 @@ class Bidder(NamedTuple):
     offer: float  # the cheapest
 
 
-def find_bidders(model: Any, Q: Any, winner: Any) -> list[Bidder]:
-    """List the offers to a query of each class but the winner, that with the cheapest offer first."""
+def find_bidders(model: Any, Q: Any, one: Explanation) -> list[Bidder]:
+    """List the offers to a query of each class but the winner, that with the cheapest offer first.
+
+    Where paths are worth a density, only that of the rival is known.
+    """
+    if one.density is not None:
+        codes = [] if one.rival is None else np.flatnonzero(model.classes_ == one.rival.label).tolist()
+        return [Bidder(code, np.array(one.rival.conquerors), one.rival.offers[0]) for code in codes]
     bidders = [
         Bidder(code, indices[0, indices[0] >= 0], float(offers[0, 0]))
         for _, code, offers, indices in bids(model._forest, check_queries(model, Q))
-        if indices[0, 0] >= 0 and model.classes_[code] != winner
+        if indices[0, 0] >= 0 and model.classes_[code] != one.label
     ]
     return sorted(bidders, key=lambda bidder: bidder.offer)
 

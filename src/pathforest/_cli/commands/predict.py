@@ -114,8 +114,10 @@ def _explain(loaded: models.Loaded, row: int, x: Any) -> tuple[dict[str, Any], l
     steps = [] if before is None else [*before]
     (found,) = Opened(model, steps).in_units_of(None, model.explain(x), names)
     is_search = hasattr(model, "estimators_")
-    offered = model.class_costs(x, found.cell) if is_search else model.class_costs(x)
-    costs = dict(zip(map(str, model.classes_.tolist()), offered[0].tolist(), strict=True))
+    costs = {}
+    if hasattr(model, "class_costs"):
+        offered = model.class_costs(x, found.cell) if is_search else model.class_costs(x)
+        costs = dict(zip(map(str, model.classes_.tolist()), offered[0].tolist(), strict=True))
     facts = {
         "sample": row,
         "prediction": found.label,
@@ -134,4 +136,5 @@ def _explain(loaded: models.Loaded, row: int, x: Any) -> tuple[dict[str, Any], l
     answer, *details = str(found).split("\n")
     ranked = sorted(costs.items(), key=lambda item: item[1])[:4]
     shown = ", ".join(f"{tables.visible(label)} {cost:.4g}" for label, cost in ranked)
-    return facts, [f"sample {row}: {answer}", f"  class costs: {shown}", *(f"  {line}" for line in details)]
+    details = [f"class costs: {shown}"] * bool(costs) + details
+    return facts, [f"sample {row}: {answer}", *(f"  {line}" for line in details)]
