@@ -64,12 +64,12 @@ src/pathforest/_search/ensemble.py | tests/cli/test_train.py
 src/pathforest/_cli/models.py | tests/cli/test_train.py
 - many > RARE * few
 + many >= RARE * few
-- if prepared.columns is None:
+- if prepared.kinds is None:
 + if True:
-- table.set_params(kinds=kinds_of(samples), scale
-+ table.set_params(scale
-- scale=scale or not represents
-+ scale=scale
+- TablePreprocessor(samples.kinds or None, scale
++ TablePreprocessor(None, scale
+- scale = not searches and metric in IN_UNITS
++ scale = metric in IN_UNITS
 src/pathforest/_utils/files.py | tests/cli/test_unwritable.py -k named
 - error.filename = os.fspath(path)
 + pass

@@ -326,10 +326,7 @@ class OPFClustering(ClusterMixin, Growing):
     def _find_enough_maxima(
         self, graph: KnnGraph, estimate: DensityEstimate, squared: bool
     ) -> DensityEstimate:
-        """Return the densities of the best neighbourhood that gives `n_clusters` clusters, or the most.
-
-        The best has the smallest cut or, if none was searched, the most neighbours.
-        """
+        """Return densities of the best neighbourhood with `n_clusters` clusters or more, else the most."""
         by_cut = np.argsort(estimate.cuts, kind="stable") + 1
         most = 0
         for k in by_cut if self.selection == "cut" else range(estimate.best_k, 0, -1):

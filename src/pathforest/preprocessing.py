@@ -272,10 +272,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return self.category_value_ * np.eye(len(groups) + 1)[places, : len(groups)]
 
     def _codes(self, X: Any, scaled: bool = False) -> np.ndarray:
-        """Return a number for each cell: itself, in days or scaled, or the place of a text; NaN for gaps.
-
-        A text that `fit` has not seen is -1. A column that is left out has gaps only.
-        """
+        """Return numbers, or places of texts, -1 for unseen ones; NaN for gaps and columns left out."""
         X = self._check(X, reset=False)
         values = np.full(X.shape, np.nan)
         for j, column in enumerate(columns_of(X)):

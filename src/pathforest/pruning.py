@@ -369,10 +369,7 @@ def _prune(
     max_loss: float,
     max_iter: int,
 ) -> Pruned:
-    """Remove irrelevant samples until there are none, or the accuracy falls too far.
-
-    X and y are what the model was fitted to, or its distances; Q are the checked validation samples.
-    """
+    """Remove irrelevant samples until there are none, or the accuracy on the checked Q falls too far."""
     first, pairwise, kept, unfitted = model, model._fit_X is None, np.arange(len(y)), clone(model)
     if params := Metric(*model._fit_metric).params:  # which may have been estimated from the samples
         unfitted.set_params(metric_params=params)

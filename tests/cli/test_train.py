@@ -23,7 +23,6 @@ FRAME = pd.DataFrame(X, columns=FEATURES)
 FEW = np.where(np.arange(150) % 10 > 0, "", KINDS)  # most of the labels are missing
 TRUTHS = pd.DataFrame({"x": X[:, 0], "long": X[:, 2] > 3})
 HALF, REST = FRAME[::2].assign(label=KINDS[::2]), FRAME[1::2][FEATURES[::-1]]  # found by name
-BOTH = pd.concat([FRAME[::2], REST])
 HALF_KNOWN = [*KINDS[::2], *[""] * 75]
 ENCODED = make_pipeline(TablePreprocessor(), OPFClassifier())
 DAY = pd.Timestamp("2024-05-31") + pd.to_timedelta(np.arange(20) ** 2 % 11, unit="D")

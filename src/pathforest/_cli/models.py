@@ -157,10 +157,7 @@ def prepare(
 
 
 def kinds_of(samples: Samples) -> dict[str, str]:
-    """Return what the columns of a mixed table are, nothing of a table of numbers.
-
-    A part of its rows, or another file, may look like another kind, such as dates beside one other text.
-    """
+    """Return what columns of a mixed table are, of which a part may look like another kind; else nothing."""
     found = {}
     for name, column in samples.X.items() if isinstance(samples.X, dict) else ():
         is_date = kind_of(column) == DATE
@@ -187,10 +184,8 @@ def fit(estimator: Any, prepared: Prepared, y: np.ndarray | None, jobs: int | No
 
 @contextmanager
 def threads(jobs: int | None) -> Iterator[None]:
-    """Use `jobs` threads (None: all cores) without changing the model's parameters.
-
-    What models warn of units has been said by :func:`prepare`, which knows the names of features.
-    """
+    """Use `jobs` threads (None: all cores) without changing the model's parameters."""
+    # What models warn of units has been said by `prepare`, which knows the names of features.
     backend = joblib.parallel_config(backend="threading", n_jobs=-1 if jobs is None else jobs)
     with backend, warnings.catch_warnings():
         warnings.filterwarnings("ignore", SCALES)
@@ -316,10 +311,7 @@ def _is_ours(path: str) -> bool:
 
 
 def load_model(path: str, distances: str | None = None, *, needs: str | None = None) -> Loaded:
-    """Read a model, which forgets the names of its features, so that it takes arrays.
-
-    It must have the method that is needed, if one is.
-    """
+    """Read a model, with a method if it needs one; it forgets its names, so that it takes arrays."""
     names = before = table = kinds = None
     if path.endswith(LIBOPF) and not _is_ours(path):
         model = read_model(path, metric="log_sqeuclidean" if distances is None else "precomputed")
@@ -357,10 +349,7 @@ def load_model(path: str, distances: str | None = None, *, needs: str | None = N
 def new_samples(
     loaded: Loaded, stream: Stream, label: str | None, distances: str | None
 ) -> Iterator[tuple[Batch, Columns, np.ndarray]]:
-    """Yield the batches of a file, their columns that are features, and the samples they make.
-
-    What a model needs is found by name; by number only if it knows no names.
-    """
+    """Yield batches, their columns that are features (by name, if the model knows names), and samples."""
     if distances is not None:
         columns = _training_positions(loaded.names, distances)
         D = read_distances(distances)

@@ -218,11 +218,8 @@ class TableOutput:
         labels: Sequence[str] = (),
         way_out: str = "pass another --column",
     ) -> AbstractContextManager[Write]:
-        """Open the file, in CSV with separator and decimals of the source; what this gives writes columns.
-
-        Of the columns that are added, which need names of their own, `labels` are written as the input has
-        them.
-        """
+        """Open the file, CSV with separator and decimals of the source; what this gives writes columns."""
+        # Of the columns that are added, `labels` are written as the input has them.
         taken = next((name for name in reversed(names) if names.count(name) > 1), None)
         if taken is not None:
             raise ValueError(f"{source.name}: there is a column {show(taken)} already; {way_out}")
@@ -232,10 +229,7 @@ class TableOutput:
         return open_sink(self.path, self._ending, layout)
 
     def columns(self, batch: Batch, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Return the columns of the input as the output shows them: in CSV, character by character.
-
-        If the output distinguishes numbers from text, features that came as text are written as numbers.
-        """
+        """Return the input's columns as shown: character by character in CSV, numbers in typed output."""
         if not self.has_types or batch.stream.dialect is None:
             return batch.columns
         return batch.columns | {name: column for name, column in features.items() if column.dtype.kind == "f"}
@@ -248,10 +242,7 @@ class TableOutput:
 def show_facts(
     facts: Any, lines: Iterable[str], as_json: bool = False, *, on_error_stream: bool = False
 ) -> None:
-    """Print a result, for people or for programs.
-
-    Lines are given one by one, because a name in one of them could have a line break.
-    """
+    """Print a result, for people, line by line because a name may have a line break, or for programs."""
     if as_json:
         lines = [json.dumps(json_value(facts), default=str, allow_nan=False)]
     typer.echo("\n".join(map(escape, lines)), err=on_error_stream)

@@ -24,10 +24,7 @@ def build_engine(
     keep_order: bool = False,
     device: str = "cpu",
 ) -> Engine:
-    """Build the engine for samples, or a distance matrix, that have been checked.
-
-    `keep_order` has a scan go through the samples as given, for those that hold the likeliest answers first.
-    """
+    """Build the engine for checked samples; `keep_order` suits those with the likeliest answers first."""
     if isinstance(X, SparseSamples):
         return _core.Engine.sparse(X, metric.name)
     if device != "cpu":

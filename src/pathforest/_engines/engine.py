@@ -106,10 +106,7 @@ class Engine(Protocol):
     def conquer(
         self, queries: Samples, cost: np.ndarray, order: np.ndarray, n_conquerors: int = 1, n_threads: int = 1
     ) -> Lists:
-        """Find the smallest offers max(cost, distance) to each query, and the samples that make them.
-
-        `order` has the samples by ascending cost; of equal offers that of the first in it comes first.
-        """
+        """Find the smallest max(cost, distance), of equals the first in `order`, which ascends by cost."""
 
     def class_offers(
         self,
@@ -120,11 +117,7 @@ class Engine(Protocol):
         r: int = 1,
         n_threads: int = 1,
     ) -> Lists:
-        """Find the r smallest offers of each class to each query, and their samples: (m, n_classes, r).
-
-        `code` is the class of each sample. inf and -1 stand for what a class has not. It is one scan of all
-        samples, which suits many small classes.
-        """
+        """Find each class's r smallest offers, in one scan: (m, n_classes, r), inf and -1 for none."""
 
     def cheapest_class(
         self,
@@ -156,10 +149,7 @@ def _by_local(question: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class PythonEngine:
-    """Defaults for an :class:`Engine` in Python: one in C++ over the same samples answers.
-
-    The tree is built from lists, and by asking :meth:`nearest_foreign` where they end.
-    """
+    """Defaults in Python: a tree from lists and questions; an engine in C++ answers the rest."""
 
     takes, concurrent = "features", False
 

@@ -34,11 +34,7 @@ def symmetric(D: np.ndarray) -> np.ndarray:
 
 
 def _blank_matrix(n: int, dtype: Any = np.float64) -> np.ndarray:
-    """Return an n x n matrix of zeros, written to once.
-
-    The system hands out memory when it is first written to, and takes its time: a column of a new matrix
-    touches all of it in one call, for seconds without Ctrl-C.
-    """
+    """Return an n x n matrix of zeros, written to once: later that takes seconds without Ctrl-C."""
     D = np.empty((n, n), dtype=dtype)
     for rows in blocks(n, 8 * n):
         D[rows] = 0
@@ -46,10 +42,7 @@ def _blank_matrix(n: int, dtype: Any = np.float64) -> np.ndarray:
 
 
 def distance_matrix(X: np.ndarray, metric: Metric, verbose: int = 0) -> np.ndarray:
-    """Distances between all training samples: those of pairs i < j, mirrored.
-
-    A warning, or a printed line if `verbose`, says how much memory they take before they are computed.
-    """
+    """Distances between all training samples, mirrored; first a warning, or a line, says what they take."""
     n = len(X)
     size = f"{n} x {n} distances, {8 * n * n / 2**20:.1f} MiB"
     text = f"metric={show(metric.name)} needs the full matrix of {size}"
@@ -97,11 +90,8 @@ def _call_metric(X: np.ndarray, Y: np.ndarray, metric: Metric) -> np.ndarray:
 def pairwise(
     X: np.ndarray, Y: np.ndarray, metric: Metric, first_row: int = 0, own: bool = False
 ) -> np.ndarray:
-    """Distances between the rows of `X` and those of `Y`, checked and clipped at 0.
-
-    Both come from `as_metric_takes`. `first_row` is the number of the first row of `X` in error messages.
-    `own` says that `Y` begins with the samples of `X`, which are 0 from themselves.
-    """
+    """Distances between rows, checked and clipped at 0; if `own`, `Y` begins with the samples of `X`."""
+    # Both come from `as_metric_takes`; `first_row` numbers the rows of `X` in messages.
     D = (_call_metric if callable(metric.name) else sklearn_distances)(X, Y, metric)
     if own:
         np.fill_diagonal(D, 0)

@@ -54,10 +54,7 @@ ALGORITHMS = ("auto", "kd_tree", "brute")
 
 
 class Metric(NamedTuple):
-    """A metric after its name and parameters have been checked.
-
-    It is kept by fitted models, as a plain tuple, so that a later `set_params` cannot change their answers.
-    """
+    """A checked metric, kept by models as a plain tuple: a later `set_params` cannot change their answers."""
 
     name: str | Callable[..., float]  # canonical: no alias, no p = 1, 2 or infinity
     kind: str  # "features" (an engine computes it), "matrix" (from X, in full) or "precomputed"
@@ -246,11 +243,7 @@ def engine_ranges(params: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def complete_metric(metric: Metric, X: np.ndarray) -> Metric:
-    """Fix what a metric takes from the training samples; try one of a matrix on the first of them.
-
-    scikit-learn would estimate the variances of ``"seuclidean"`` anew in each call; prediction needs those of
-    the training samples.
-    """
+    """Fix what a metric takes from the training samples, such as variances; try one of a matrix on some."""
     if metric.name == "gower":
         return metric._replace(params=complete_gower(metric.params, X))
     if metric.kind != "matrix" or callable(metric.name):

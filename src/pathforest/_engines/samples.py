@@ -51,11 +51,7 @@ FIRST = 100  # samples that almost always show that the ranges are large enough
 
 
 class SparseSamples:
-    """Samples of which only the values that are not 0 are stored, row by row.
-
-    It has what stages use of an array of samples: length, shape, dtype, and rows by index. `indices` has the
-    features of each row in ascending order, from ``indptr[i]`` to ``indptr[i + 1]``, and `data` their values.
-    """
+    """The values that are not 0, row by row, features ascending, with what stages use of an array."""
 
     ndim = 2
 
@@ -150,11 +146,7 @@ def check_sparse(metric: Metric, algorithm: str, device: str = "cpu") -> None:
 
 
 def from_torch(X: Any) -> Any:
-    """Return a tensor of PyTorch, on any device, as an array; anything else as it is.
-
-    Half precision becomes float32, which keeps every value; scikit-learn would double that, and NumPy has no
-    bfloat16.
-    """
+    """Return a tensor on any device as an array, half precision as float32; anything else as it is."""
     if type(X).__module__.partition(".")[0] == "torch":
         is_half = X.is_floating_point() and X.element_size() == 2
         X = (X.detach().float() if is_half else X.detach()).cpu().numpy()
@@ -164,10 +156,7 @@ def from_torch(X: Any) -> Any:
 def read_samples(
     model: Any, X: Any, metric: Metric, reset: bool = True, copy: bool = False
 ) -> tuple[np.ndarray | SparseSamples, Metric]:
-    """Check samples; where the metric takes categories, turn a table with text into numbers.
-
-    With `reset` the categories are learned, and the metric returned knows which features they are.
-    """
+    """Check samples; for Gower turn a table into numbers, by categories that are learned with `reset`."""
     given, X = X, from_torch(X)
     if X is not given and getattr(given, "data_ptr", int)() != X.ctypes.data:
         copy = False  # it is one: of other type, or from the memory of a device
@@ -200,10 +189,7 @@ def read_sparse(model: Any, X: Any, metric: Metric, reset: bool, copy: bool) -> 
 
 
 def validated(estimator: Any, X: Any, **options: Any) -> np.ndarray:
-    """Check samples as scikit-learn's ``validate_data`` does, and refuse missing dates.
-
-    What it says about text, missing values and sparse matrices ends with the way out.
-    """
+    """Check samples as ``validate_data`` does, refuse missing dates; messages end with the way out."""
     try:
         values = validate_data(estimator, X, **options)
     except (TypeError, ValueError) as error:
@@ -286,11 +272,8 @@ def check_features(
     known: np.ndarray | SparseSamples | None = None,
     largest: float = 0.0,
 ) -> None:
-    """Raise if a feature's sign or range, or what is missing, does not suit the metric.
-
-    `squares` says that a density will square the distances; `known` are the training samples that queries `X`
-    will be compared with, and `largest` is their magnitude.
-    """
+    """Raise if a feature's sign or range, or what is missing, does not suit the metric."""
+    # `squares`: a density will square distances. Queries are compared with `known`, of magnitude `largest`.
     if metric.name in NONNEGATIVE:
         _refuse_negative(X, metric.name, "features", "shift or clip them, or choose another metric")
     arrays = [X] if known is None else [X, known]
@@ -335,10 +318,7 @@ def check_spread(X: np.ndarray | SparseSamples, metric: Metric, squares: bool = 
 
 
 def check_distances(D: np.ndarray, square: bool, squares: bool = False) -> None:
-    """Raise unless `D` can be a matrix of distances.
-
-    `square` says that they are those between training samples, `squares` that a density will square them.
-    """
+    """Raise unless `D` can be distances, between training samples if `square`, to be squared if `squares`."""
     if square and D.shape[0] != D.shape[1]:
         raise ValueError(
             f"metric='precomputed' needs the square matrix of distances between training samples, got shape "

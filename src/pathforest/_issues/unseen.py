@@ -23,11 +23,8 @@ Asked = Callable[[np.ndarray, np.ndarray, Any, int], np.ndarray]
 
 
 def ask_unseen(X: np.ndarray, labels: Labels, question: Any, n_threads: int, ask: Asked) -> np.ndarray:
-    """Return the probability of each class by models that have not seen the label of a sample.
-
-    Samples are first put in the order of their values, and classes in that of their first sample: what is
-    drawn at random then depends neither on the order of the rows nor on the names of the classes.
-    """
+    """Return the probability of each class by models that have not seen the label of a sample."""
+    # Samples in the order of values, classes in that of first samples: no order of rows, no name decides.
     names, codes = labels
     if len(names) == 1:
         return np.ones((len(X), 1))
@@ -48,10 +45,7 @@ def out_of_bag(X: np.ndarray, codes: np.ndarray, question: Any, n_threads: int) 
 
 
 def out_of_fold(X: np.ndarray, codes: np.ndarray, question: Any, n_threads: int) -> np.ndarray:
-    """Return the mean probability by a search and a random forest; a class they did not see has 0.
-
-    Together they find more than either: on 25 datasets the mean had the higher average precision.
-    """
+    """Return the mean probability by a search and a random forest; a class they did not see has 0."""
     probability, random = np.zeros((len(X), codes.max() + 1)), check_random_state(question.random_state)
     seed = int(random.randint(2**31))
     options = ("metric", "metric_params", "algorithm", "device", "n_jobs")

@@ -69,11 +69,7 @@ class Settings(NamedTuple):
 
 
 class OPFEstimator(CallbackSupportMixin, BaseEstimator):
-    """An estimator with a metric, whose fitted state is plain arrays, from which engines are rebuilt.
-
-    A class states its parameters in `_rules` and what files contain of it in `_saved`, and defines
-    ``_fit(data)``, which names the stages. It may extend :meth:`_settings`.
-    """
+    """An estimator with a metric: parameters in `_rules`, files in `_saved`, stages in ``_fit(data)``."""
 
     _rules: ClassVar[rules.Rules]
     _saved: ClassVar[Saved] = SAMPLES
@@ -163,11 +159,7 @@ class OPFEstimator(CallbackSupportMixin, BaseEstimator):
 
 
 class FitData:
-    """What `_fit` gets: everything has been checked, and nothing is computed yet.
-
-    `grown` is what a model that can grow keeps of its labels, see :mod:`pathforest._models.growing`; None if
-    it will not.
-    """
+    """What `_fit` gets, all checked and nothing computed; `grown` is of a model that can grow, or None."""
 
     def __init__(
         self, model: Any, X: np.ndarray | SparseSamples, settings: Settings, labels: Labels | None = None
@@ -195,10 +187,7 @@ class FitData:
 def open_fit(
     model: OPFEstimator, X: Any, y: Any = None, *, labelled: bool = False, as_given: bool = True
 ) -> FitData:
-    """Check parameters, samples and labels, once; nothing is computed before all of them are right.
-
-    Features that are `as_given` may have units that drown out others, which is worth a warning.
-    """
+    """Check parameters, samples and labels, once, before any work; warn of units of features `as_given`."""
     settings = model._settings()
     X, metric = check_training(model, X, settings)
     labels = read_labels(model, y) if labelled else None
@@ -266,20 +255,14 @@ class KeptSamples(NamedTuple):
     cache: dict[Any, Any]  # what answers have built; other processes build it anew
 
     def cached(self, key: Any, build: Callable[[], T]) -> T:
-        """Return the cached value of `key`, building it at first use.
-
-        Threads that share a model may build it twice; the first one stays, and both are equal.
-        """
+        """Return the cached value of `key`; of two threads that build it the first one's stays."""
         key = key, self.device
         if key not in self.cache:
             self.cache.setdefault(key, build())
         return self.cache[key]
 
     def engine(self, members: np.ndarray, dtype: np.dtype, keep_order: bool = True) -> Engine:
-        """Build an engine over some of the samples, for queries of the given dtype.
-
-        `keep_order` suits members whose first are the likeliest answers.
-        """
+        """Build an engine over some samples; `keep_order` suits those with the likeliest answers first."""
         if self.metric.kind != "features":
             return _core.Engine.rows(len(members), dtype.name)
         X = self.X[members].astype(dtype, copy=False)
@@ -291,11 +274,8 @@ class KeptSamples(NamedTuple):
         return block if self.metric.kind == "features" else np.ascontiguousarray(block[:, members])
 
     def without_spare_copies(self, members: np.ndarray, most: int, code: np.ndarray) -> np.ndarray:
-        """Leave out samples with the features and the `code` of `most` others before them in `members`.
-
-        Those others are as near to any query; so of the `most` of a code that come first by distance, or by
-        cost that ascends with `members`, a spare copy is never one.
-        """
+        """Leave out samples with the features and the `code` of `most` others before them in `members`."""
+        # Those are as near to any query, so a spare copy is never among the first `most` of its code.
         if self.metric.kind != "features":
             return members
         return members[_core.copy_numbers(self.X[members], code[members].astype(np.int32)) < most]
@@ -307,10 +287,7 @@ class KeptSamples(NamedTuple):
         return self.cached("most copies", lambda: 1 + int(_core.copy_numbers(self.X).max()))
 
     def blocks(self, Q: np.ndarray, width: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield queries in blocks that bound memory and time: features, or distances to all samples.
-
-        `width` is the length of the answer to one query of features.
-        """
+        """Yield blocks of queries: features, with answers of length `width`, or distances to all samples."""
         if self.metric.kind == "matrix":
             Q, X = as_metric_takes(Q, self.metric), as_metric_takes(self.X, self.metric)
             for rows in distance_blocks(len(Q), X, self.metric):
@@ -335,10 +312,7 @@ class KeptSamples(NamedTuple):
 
 
 def check_queries(model: OPFEstimator, X: Any, kept: KeptSamples | None = None) -> np.ndarray:
-    """Check new samples, and the parameters that act on them; give them a dtype that loses nothing.
-
-    `kept` are the training samples to compare them with, those of the model if None.
-    """
+    """Check queries against the samples `kept`, or the model's; give them a dtype that loses nothing."""
     check_is_fitted(model)
     rules.check_parameters(model, rules.AT_PREDICTION)
     kept = model._samples if kept is None else kept

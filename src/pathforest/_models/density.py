@@ -33,11 +33,7 @@ class DensityQuery(NamedTuple):
     logarithmic: bool = False  # whether logarithms of densities are on the scale from 1 to 1000
 
     def offers(self, distances: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return what the paths through the `k` nearest training samples are worth to each new sample.
-
-        The lists hold `k` or more of these. The densities of the new samples come too, on the scale from 1 to
-        1000.
-        """
+        """Return what paths through the `k` nearest are worth to new samples; and densities, 1 to 1000."""
         if self.k == 0:  # one training sample, and no density
             return self.cost[indices], np.full(len(indices), np.inf)
         near, indices = np.ascontiguousarray(distances[:, : self.k]), indices[:, : self.k]
@@ -54,10 +50,7 @@ class DensityQuery(NamedTuple):
 def graph_and_density(
     data: FitData, k: int | None, k_max: int, n_neighbors: int | None
 ) -> tuple[KnnGraph, DensityEstimate]:
-    """Find the neighbours of the training samples, and their density.
-
-    That of `k` neighbours; without a `k` as the parameters `k_max` and `n_neighbors` say.
-    """
+    """Find neighbours, and the density of `k` of them, or as `k_max` and `n_neighbors` say."""
     search = k is None and n_neighbors is None
     k = largest_neighborhood(len(data.X), k_max, n_neighbors) if k is None else k
     graph = data.stage(knn_graph, data.engine, k, data.n_threads)
@@ -89,11 +82,7 @@ def density_query(model: Any, logarithmic: bool = False) -> DensityQuery:
 def compete_within_classes(
     graph: KnnGraph, k: int, scaled: np.ndarray, codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Let the maxima of the density compete for the samples of their own class.
-
-    `scaled` holds the densities on their scale from 1 to 1000. Arcs between classes take no part. Returns the
-    value of the path to each sample, its lowest density, the previous node on it and the first.
-    """
+    """Let the maxima of the `scaled` density compete for their own class: (cost, predecessor, root)."""
     _, predecessor, root, cost = _core.cluster(*graph, k, scaled, np.ascontiguousarray(codes, dtype=np.int32))
     return cost, predecessor.astype(np.intp), root.astype(np.intp)
 
@@ -146,11 +135,8 @@ def as_tree(columns: Sequence[np.ndarray]) -> np.ndarray:
 def merge_domes(
     absorbed: np.ndarray, founders: np.ndarray, root: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Let rows of a tree take effect: its first ones, or those whose measure is below a threshold.
-
-    `root` has the founder of each sample's path. Returns the cluster of each sample, numbered in the
-    order of `founders`, and the founders that are left.
-    """
+    """Let rows of a tree take effect; return the cluster of each sample and the founders that are left."""
+    # `root` has the founder of each sample's path. Clusters are numbered in the order of `founders`.
     samples = (absorbed["child"], absorbed["parent"], founders, root)
     labels, roots = _core.merge_domes(*(np.ascontiguousarray(s, dtype=np.int32) for s in samples))
     return labels.astype(np.intp), roots.astype(np.intp)
@@ -162,11 +148,8 @@ FAR = 3.0
 
 
 def noise_levels(scaled: np.ndarray, labels: np.ndarray, roots: np.ndarray, share: float | str) -> np.ndarray:
-    """Return for each cluster the density below which its samples are noise; its root never is.
-
-    At most this share of a cluster is below its level; of equal densities all or none are. ``"auto"``: those
-    much farther below the median than the densest samples are above.
-    """
+    """Return for each cluster the density below which its samples are noise; its root never is."""
+    # At most this share of a cluster, of equal densities all or none; "auto": those far below the median.
     sizes = np.bincount(labels, minlength=len(roots))
     starts = np.cumsum(sizes) - sizes
     by_cluster = scaled[np.lexsort([scaled, labels])]

@@ -48,11 +48,7 @@ ROUNDING = 1e-12  # of a value that was scaled and scaled back
 
 
 class Feature(NamedTuple):
-    """One feature of a sample, beside the training samples that made the cheapest offers.
-
-    Features are compared with the rival, because that is what another answer would have rested on; with the
-    conqueror if no other class made an offer.
-    """
+    """One feature, compared with the rival on which another answer would rest, else with the conqueror."""
 
     name: str
     column: int  # its position
@@ -236,10 +232,7 @@ class Shown(NamedTuple):
 
 
 def compare_features(shown: Shown, metric: Metric | None = None) -> list[Feature]:
-    """Set a sample beside its conqueror and the rival, the features that separate it most from that first.
-
-    Without a `metric` there are no shares of the distance.
-    """
+    """Set a sample beside conqueror and rival, what separates most first; shares only with a `metric`."""
     is_gower = metric is not None and metric.name == "gower"
     categories = metric.params["categorical"].tolist() if is_gower else [False] * len(shown.name)
     shares = (distance_shares(shown.value, other, metric) for other in (shown.conqueror, shown.rival))
@@ -407,10 +400,7 @@ class Opened(NamedTuple):
     def in_units_of(
         self, samples: Any, explanations: Iterable[Explanation], names: Sequence[str] | None = None
     ) -> Explanations:
-        """Name features, and show their values before they were scaled, by scalers or a table's preprocessor.
-
-        `samples` are those before all steps, if they are at hand, and `names` those of their features.
-        """
+        """Name features, show their values before scaling; `samples` are those before all steps, or None."""
         scaled, queries, found = bool(self.steps) and only_scales(self.steps), repeat(None), Explanations()
         if scaled and not (samples is None or is_sparse(samples)):
             queries = np.asarray(samples, dtype=np.float64)

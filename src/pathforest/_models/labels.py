@@ -207,10 +207,7 @@ def flag_little(opinion: Opinion, codes: np.ndarray) -> np.ndarray:
 
 
 def flag(opinion: Opinion, codes: np.ndarray) -> tuple[np.ndarray, float]:
-    """Flag labels that are probably mistakes, rather than a sign that classes overlap; estimate their share.
-
-    The only sample of a class is never flagged: nothing can speak for it.
-    """
+    """Flag labels that are probably mistakes, not overlap nor alone in their class; estimate their share."""
     is_doubtful = opinion.prefers_rival & (np.bincount(codes)[codes] > 1)
     order = np.argsort(opinion.share, kind="stable")  # sums depend on no order of samples or classes
     columns = codes, opinion.rival, opinion.share, is_doubtful

@@ -51,12 +51,9 @@ class Offers(NamedTuple):
 def leave_one_out_offers(
     samples: KeptSamples, codes: np.ndarray, n_conquerors: int, rivals: np.ndarray | None = None
 ) -> Offers:
-    """Let each class offer every sample the mean distance of its members nearest to it.
-
-    The rival of the given class is the cheapest other one or, if they are given as a mask of samples and
-    classes, one of the `rivals`. Of several the one with the nearer member wins, then the one whose member
-    comes first.
-    """
+    """Let each class offer every sample the mean distance of its members nearest to it."""
+    # The rival is the cheapest other class, or one of `rivals` (samples x classes); of several the one with
+    # the nearer member, then the one whose member comes first.
     n = len(codes)
     r = min(n_conquerors, n)  # no class has more
     classes = _classes(samples, codes, r)
@@ -103,10 +100,7 @@ def leave_one_out_offers(
 def _scan_few(
     samples: KeptSamples, codes: np.ndarray, few: np.ndarray, nearest: NearestOthers, other: NearestOthers
 ) -> None:
-    """List for every sample the members of its cheapest other class among those marked, in one scan.
-
-    What they add to its nearest others is merged into these.
-    """
+    """List the members of the cheapest other class marked, in one scan; merge them into the nearest."""
     X, n_threads, r = samples.X, samples.n_threads, other.indices.shape[1]
     members = samples.without_spare_copies(np.flatnonzero(few[codes]), r + 1, codes)
     asked = Contenders(samples, members, codes, len(few), None, X.dtype)

@@ -82,12 +82,9 @@ class Group(NamedTuple):
 
 
 class Contenders:
-    """Training samples and the classes that they make offers for.
+    """Samples, in an order that settles ties, and the classes that they make offers for."""
 
-    A class of many members has an engine of its own, which passes over most of them. All others share one
-    engine, and one scan of their samples. `members` are in the order of the forest, which settles ties;
-    `code` is the class of each training sample and `cost` what it costs, None if offers are distances.
-    """
+    # Large classes have an engine each, which passes over most of it; all others share one, and one scan.
 
     def __init__(
         self,
@@ -195,10 +192,7 @@ class Decision(NamedTuple):
 
 
 def decide(forest: KeptForest, Q: np.ndarray, bar: Any = SILENCE) -> Decision:
-    """Find the winner for each query: the class of the cheapest offer, or of the cheapest mean.
-
-    On ties it is the one whose cheapest offer comes first in the order.
-    """
+    """Find the winner: the class of the cheapest mean, of equals that whose cheapest offer comes first."""
     if forest.n_neighbors is not None:
         ((cost, first),) = class_costs([forest], Q, bar)
         code = cheapest_class(cost[0], first)
@@ -309,11 +303,7 @@ def _bids_of_neighbors(forest: KeptForest, Q: np.ndarray, bar: Any) -> Iterator[
 
 
 class ClassGroups:
-    """The training samples class by class, to list those of each class that are nearest to queries.
-
-    `code` is the class of each sample. Any grouping is right; the fewer samples carry another class in a
-    forest, the less it costs.
-    """
+    """The training samples class by class, or by any grouping: the fewer strangers, the less it costs."""
 
     def __init__(self, samples: KeptSamples, code: np.ndarray, n_classes: int, dtype: np.dtype) -> None:
         self.samples, self.code, self.n_classes, self.dtype = samples, code, n_classes, dtype

@@ -132,10 +132,7 @@ def rank_figure(summary: Summary) -> Figure:
 
 
 def landscape_figure(summary: Summary, dataset: str) -> Figure:
-    """Draw the mean held-out accuracy of every cell, the maps of both competitions in the same colours.
-
-    A dot marks the cells that share the best mean of both maps.
-    """
+    """Draw the mean held-out accuracy of every cell, in the same colours; dots mark the best of both."""
     landscapes = summary.experiment.landscapes
     here = landscapes[landscapes["dataset"] == dataset]
     means = here.groupby(["competition", "sigma", "k_max"])["accuracy"].mean()

@@ -159,10 +159,7 @@ def _run(task: Task, settings: Settings) -> tuple[float, dict[Place, dict[str, A
 
 
 def _lost_to_ties(samples: Samples, rng: Callable[[], np.random.Generator]) -> dict[str, float]:
-    """Train the textbook's OPF and ours on the same samples in the same orders; features as they come.
-
-    Scaling would round equal distances apart here and there.
-    """
+    """Train the textbook's OPF and ours on the same orders; unscaled, because rounding breaks ties."""
     rows, *_ = data.split_rows(samples.y, rng())
     X, y = samples.X[rows], samples.y[rows]
     errors = {

@@ -92,11 +92,7 @@ def p_value(differences: pd.Series) -> float:
 
 
 def agreement(scores: pd.DataFrame) -> pd.DataFrame:
-    """Put scores beside the published ones, with the difference in standard errors of both.
-
-    One row per dataset and classifier that the paper has; `agrees` says whether the difference is at most
-    two of its standard errors, `bold_agrees` whether both carry the bold mark or neither.
-    """
+    """Put scores beside the published ones; they agree within two standard errors of the difference."""
     both = scores.join(published.TABLE.add_suffix("_published"), how="inner").reset_index()
     error = np.hypot(both["std_published"] / np.sqrt(published.RUNS), both["std"] / np.sqrt(both["runs"]))
     difference = both["mean"] - both["mean_published"]
@@ -147,10 +143,7 @@ def gains_of_runs(results: pd.DataFrame) -> pd.Series:
 
 
 def gains(gained: pd.Series) -> pd.DataFrame:
-    """Give the mean gain of each Fuzzy OPF, its p-value and the verdict.
-
-    The p-value is missing with one run: a single difference is not a test.
-    """
+    """Give the mean gain of each Fuzzy OPF, its p-value, if there are several runs, and the verdict."""
     groups = gained.groupby(["dataset", "classifier"], sort=False)
     table = groups.agg(gain="mean", p_value=lambda runs: p_value(runs) if len(runs) > 1 else np.nan)
     verdict = np.where(table["gain"] > 0, "better", "worse")

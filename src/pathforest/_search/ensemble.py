@@ -181,10 +181,7 @@ def labels_and_probabilities(search: Any, samples: Samples) -> tuple[np.ndarray,
 
 
 def _by_samples(models: Sequence[Any]) -> list[list[int]]:
-    """Put together the positions of models whose classifiers have the same training samples and metric.
-
-    The same objects, not copies.
-    """
+    """Put together the positions of models with the same training samples, not copies, and metric."""
     groups: dict[Any, list[int]] = {}
     for position, model in enumerate(models):
         *steps, classifier = [*model] if isinstance(model, Pipeline) else [model]
@@ -291,10 +288,7 @@ def _with_shares(features: Sequence[Feature], made: Sequence[Feature], sources: 
 
 
 def estimate_noise(plan: Plan, build: EngineFactory) -> float:
-    """Estimate the share of wrong labels as `find_issues` does, less one standard error.
-
-    Samples are those that were searched on, standardised if that is one of the representations.
-    """
+    """Estimate the share of wrong labels among the samples searched on, less one standard error."""
     name = STANDARDISED if STANDARDISED in plan.representations else next(iter(plan.representations))
     found = folds.represent(plan, Task(ALL, name, []), folds.FoldWork(), build)
     X, codes = found.data.X, found.codes

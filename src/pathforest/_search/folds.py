@@ -250,10 +250,7 @@ def list_length(k: int, share: float) -> int:
 def lists_of_part(
     lists: KnnGraph, chosen: np.ndarray, engine: Engine, X: np.ndarray, k: int, n_threads: int
 ) -> KnnGraph:
-    """Return the lists of some samples among themselves, given their ascending indices.
-
-    `X` are those samples, and `engine` the one over them: it is asked where a list ran out.
-    """
+    """Return the lists of some samples, ascending, among themselves; `engine` answers where one ends."""
     *found, short = _core.subset_lists(*lists, chosen.astype(np.int32), k, n_threads)
     graph = KnnGraph(*found)
     if len(short):
@@ -352,10 +349,7 @@ def class_costs(
     near: Sequence[Near] = (),
     report: Callable[[float], object] = lambda part: None,
 ) -> Iterator[tuple[int, Forest, ClassCosts]]:
-    """Yield for each configured model its place, its forest and its class costs.
-
-    `report` gets each part of the work when it is done: half for forests, half for class costs.
-    """
+    """Yield place, forest and class costs of each configured model; `report` gets each part of the work."""
     part, Q, n_classes = ready.part, ready.part.Q, len(ready.part.model.classes_)
     counts = np.array([min(int(r), len(part.codes)) for r in n_conquerors], dtype=np.int32)
     shape, groups, r = (len(counts), len(Q), n_classes), _classes_of(part), int(counts[-1])
@@ -386,10 +380,7 @@ def class_costs(
 def score(
     plan: Plan, task: Task, ready: Ready, report: Callable[[float], object], near: Sequence[Near] = ()
 ) -> Scores:
-    """Score the cells of a task; those that share a forest and a number of conquerors share their answers.
-
-    `near` is what :func:`find_near` gave for all evaluation samples; without it, that is found here.
-    """
+    """Score the cells of a task; `near` is what `find_near` gave for all evaluation samples, or nothing."""
     cells, shape = [plan.cells[row] for row in task.rows], (len(task.rows), len(plan.betas))
     found = Scores(np.empty(shape), np.empty(shape))
     if plan.averages:
@@ -431,11 +422,9 @@ def _scores(
     r: int,
     X: Any,
 ) -> np.ndarray:
-    """Return the score of each cell for each beta, given cells that have these class costs in common.
-
-    A scorer of scikit-learn is called once for all, or for each beta if it asks for probabilities. Any other
-    gets the model of each cell and beta, and samples of its own: it may change them.
-    """
+    """Return the score of each cell for each beta, given cells that have these class costs in common."""
+    # scikit-learn's scorers are called once, or per beta if they ask for probabilities; others may change
+    # what they get, so each has a model and samples of its own.
     classes, winner = ready.part.model.classes_, costs.winner(r)
     if plan.scorer is None:
         return np.mean(classes[winner] == plan.y[plan.splits[fold][1]])

@@ -116,10 +116,7 @@ class Plan:
 def make_plan(
     search: Any, X: Any, y: Any, groups: Any = None, kinds: Mapping[str, str] | None = None
 ) -> Plan:
-    """Check everything that a search gets; remember what it learns about features, labels and candidates.
-
-    `kinds` are columns of a table that are to be treated otherwise than their contents suggest.
-    """
+    """Check all that a search gets, remember what it learns; `kinds` are columns to be treated otherwise."""
     metric, search.scorer_ = check_search(search)
     known = read_labels(search, y)
     search.classes_, labels = known.values, known.all()
@@ -202,12 +199,8 @@ def list_cells(search: Any, names: Iterable[str]) -> list[Cell]:
 
 
 def take_samples(search: Any, X: Any, metric: Metric, as_given: bool, reset: bool) -> Samples:
-    """Check samples as far as no transformer does.
-
-    New samples for a search that was fitted to a table are checked by what it learned of the columns.
-    Transformers that the user passes may take what no classifier would, such as missing values or text:
-    they get the samples untouched. `as_given` says that a classifier takes them without a transformer.
-    """
+    """Check samples as far as no transformer does; those of users may take what no classifier would."""
+    # A search that was fitted to a table checks new samples by what it learned of the columns.
     if "table_" in vars(search):
         checked = search.table_._check(X, reset=False)
         return Samples(X if isinstance(X, dict) else checked, None)

@@ -71,10 +71,7 @@ def representations_of(
     n_jobs: int | None,
     fewest: int | None = None,
 ) -> tuple[Representations, str]:
-    """List the candidates of "auto" and say what is left out; one seed lets them share landmarks.
-
-    `fewest` is the size of the smallest set that a candidate is fitted to, None for half of the samples.
-    """
+    """List the candidates of "auto" and what is left out; `fewest` samples are in the smallest fit."""
     if not isinstance(random_state, Integral):
         random_state = check_random_state(random_state).randint(2**31 - 1)
     seed, left_out = int(random_state), []
@@ -106,10 +103,7 @@ def representations_of(
 
 
 def behind_table(candidates: Representations, table: TablePreprocessor) -> Representations:
-    """Let candidates take a table instead of what a preprocessor, which has been fitted, makes of it.
-
-    Kinds of columns are those of the whole table, of which a part may look like another kind.
-    """
+    """Let candidates take a table, whose kinds are those of the whole, instead of what is made of it."""
     kinds, found = tuple(table.kinds_.tolist()), {}
     first = clone(table).set_params(kinds=dict(enumerate(kinds)))
     for name, candidate in candidates.items():
@@ -157,12 +151,9 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
 def fit_candidate(
     transformer: Any, X: Any, y: np.ndarray, Q: Any, once: Once | None, part: np.ndarray | None = None
 ) -> tuple[Any, Any, Any]:
-    """Fit a copy of a candidate; return it, and what it makes of X and of Q, which may be None.
-
-    Candidates of the default share work by `once`: all have the same X, so those whose first steps have equal
-    parameters share these steps, and whatever their next step would do twice. With `part`, landmarks come
-    from these samples, and so do random forests where there are very many samples.
-    """
+    """Fit a copy of a candidate; return it, and what it makes of X and of Q, which may be None."""
+    # Candidates of the default share steps of equal parameters by `once`: all have the same X. With `part`,
+    # landmarks come from these samples, and random forests where there are very many.
     if once is not None:
         return _fit_shared(transformer, X, y, Q, once, part)
     fitted = clone(transformer)

@@ -83,10 +83,7 @@ def resolve_scoring(scoring: Any) -> Scorer | None:
 
 
 def shown_to_scorers(X: Any, y: Any, given: Any, labels: np.ndarray) -> tuple[Any, Any]:
-    """Choose what scorers get slices of: X and y as the user passed them, if scikit-learn knows their types.
-
-    `given` and `labels` are the same after their checks.
-    """
+    """Choose what scorers get slices of: X and y as passed, if scikit-learn knows their types, or checked."""
     known = isinstance(X, (np.ndarray, list, tuple)) or hasattr(X, "columns") or issparse(X)
     try:
         is_target = type_of_target(y) in ("binary", "multiclass")
@@ -101,10 +98,7 @@ def asks_answers_only(scorer: Scorer | None) -> bool:
 
 
 class Answered:
-    """A fitted model that has answered for some samples already; for all else it is built.
-
-    `winner` is the class of each sample and `cost` what all classes cost it.
-    """
+    """A fitted model that has answered for some samples already; for all else it is built."""
 
     def __init__(
         self,
@@ -157,10 +151,7 @@ def call_scorer(scorer: Scorer, model: Any, X: Any, y: Any) -> float:
 def given_probabilities(
     betas: Sequence[float], classes: np.ndarray, costs: np.ndarray, y: np.ndarray, n_threads: int
 ) -> np.ndarray:
-    """Return the probability of each label for each number of conquerors and each beta: (n_r, n_betas, m).
-
-    `costs` are class costs (n_r, m, c). A class that the fold does not train has probability 0.
-    """
+    """Return each label's probability, 0 of unknown classes, by costs (n_r, m, c): (n_r, n_betas, m)."""
     column = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     known, own = classes[column] == y, np.arange(len(y)) * len(classes) + column
 
@@ -210,10 +201,7 @@ def best_betas(log_loss: np.ndarray) -> np.ndarray:
 def best_cell(
     cells: Sequence[Cell], score: np.ndarray, log_loss: np.ndarray, by_score: bool
 ) -> tuple[int, int]:
-    """Return the place of the best of some cells, by log loss or by their rank, and that of its beta.
-
-    Scores and log losses are those of (cells, folds, betas).
-    """
+    """Return the place of the best cell, by log loss or rank, and that of its beta: (cells, folds, betas)."""
     row, beta = np.arange(len(cells)), best_betas(log_loss)
     score, loss = score[row, :, beta].mean(axis=1), log_loss[row, :, beta].mean(axis=1)
     order = rank(cells, score, loss, [cells[0].transform])
@@ -222,12 +210,8 @@ def best_cell(
 
 
 def average(given: np.ndarray, n_best: int | None) -> np.ndarray:
-    """Return the weight of each model in the average, by greedy selection (Caruana et al., ICML 2004).
-
-    `given` are the probabilities (n_models, n_samples) that the models give the labels of samples they have
-    not seen. Twenty times, with replacement, the model is added that makes the log loss of the average
-    smallest; ties go to the earlier one. Once `n_best` models are in, only those are added.
-    """
+    """Weigh models by greedy selection (Caruana et al., ICML 2004); ties go to the earlier one."""
+    # `given` are probabilities (n_models, n_samples) of labels they have not seen; at most `n_best` get in.
     given, count = np.maximum(given, SMALLEST_SHARE), np.zeros(len(given), dtype=np.intp)
     total = np.zeros(given.shape[1])
     for step in range(1, STEPS + 1):
@@ -242,12 +226,7 @@ def average(given: np.ndarray, n_best: int | None) -> np.ndarray:
 def table(
     cells: Sequence[Cell], betas: Sequence[float], scores: Scores, transforms: Sequence[str], named: bool
 ) -> dict[str, Any]:
-    """Lay the results out as GridSearchCV does, one row per cell, with the chosen beta and its log loss.
-
-    `transforms` are the representations in their order; there is a column for them if `named`.
-
-    The rank is that of :func:`rank`, so no two rows share one.
-    """
+    """Lay the results out as GridSearchCV does, a row per cell, ranked without ties."""
     row = np.arange(len(cells))
     chosen = best_betas(scores.log_loss)
     score, log_loss = scores.score[row, :, chosen], scores.log_loss[row, :, chosen].mean(axis=1)

@@ -60,20 +60,10 @@ class SharingTransformer(TransformerMixin, BaseEstimator):
 
 @saved(PARTS)
 class RidgeDiscriminant(TransformerMixin, BaseEstimator):
-    """Linear discriminant analysis with the covariance shrunk as far as leave-one-out error advises.
+    """Linear discriminant analysis with the covariance shrunk as far as leave-one-out error advises."""
 
-    Projects samples on the directions that separate the class means, in units of the spread within classes.
-    Discriminant analysis with a ridge on the covariance has the directions of ridge regression on class
-    indicators, and there the error of leaving each sample out has a closed form: from one eigenvalue
-    decomposition the ridge is chosen for the data at hand, wrong labels included.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from pathforest._search.transformers import RidgeDiscriminant
-    >>> RidgeDiscriminant().fit_transform(*load_iris(return_X_y=True)).shape
-    (150, 2)
-    """
+    # Its directions are those of ridge regression on class indicators, whose leave-one-out error has a closed
+    # form: from one eigenvalue decomposition the ridge is chosen for the data at hand, wrong labels included.
 
     _saved = Saved({"mean_": array("features"), "ridge_": None, "scalings_": array("features outputs")})
 
@@ -129,25 +119,9 @@ def _check_landmarks(discriminant: KernelDiscriminant, sizes: dict[str, int]) ->
 
 @saved(PARTS)
 class KernelDiscriminant(SharingTransformer):
-    """The discriminant analysis of :class:`RidgeDiscriminant` on Nystroem features of an RBF kernel.
+    """The discriminant analysis of :class:`RidgeDiscriminant` on Nystroem features of an RBF kernel."""
 
-    Parameters
-    ----------
-    gamma_scale : float, default=1.0
-        The kernel's gamma times the number of features.
-    n_landmarks : int, default=300
-        Samples the kernel is approximated with, at most all.
-    random_state : int or None, default=0
-        Chooses the landmarks.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_circles
-    >>> from pathforest._search.transformers import KernelDiscriminant
-    >>> X, y = make_circles(100, random_state=0)
-    >>> KernelDiscriminant().fit_transform(X, y).shape
-    (100, 1)
-    """
+    # `gamma_scale` is gamma times the number of features; `random_state` chooses `n_landmarks` samples.
 
     _saved = Saved(
         {
@@ -200,12 +174,10 @@ def _check_walks(trees: RandomTrees, sizes: dict[str, int]) -> None:
 
 @saved(PARTS)
 class RandomTrees(BaseEstimator):
-    """The trees of a fitted random forest: answers are those of scikit-learn's, bit for bit.
+    """The trees of a fitted random forest: answers are those of scikit-learn's, bit for bit."""
 
-    A node sends a sample to `left_` if its feature is at most the threshold, else to `right_`; a leaf is its
-    own child, and `leaf_` the row of its shares. Nodes of all trees are numbered together. Leaves with a
-    single class have one row for each class: there are as many as samples in every tree.
-    """
+    # Nodes are numbered together; a leaf is its own child, with a row of shares in `leaf_`. Leaves of one
+    # class have a row for each class: there are as many as samples in every tree.
 
     _saved = Saved(
         {
@@ -268,10 +240,7 @@ class RandomTrees(BaseEstimator):
 
 
 def unseen_shares(forest: RandomForestClassifier, X: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return the shares of the classes in the trees that did not see a training sample.
-
-    scikit-learn's are the same, with a warning that filters of other threads let pass.
-    """
+    """Return class shares by trees that did not see a sample, without the warning of scikit-learn's."""
     X, total, count = np.asarray(X, dtype=np.float32), np.zeros((len(X), forest.n_classes_)), np.zeros(len(X))
     for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
         unseen = np.flatnonzero(np.bincount(rows, minlength=len(X)) == 0)
@@ -290,32 +259,10 @@ def _check_joint(joint: JointFeatures, sizes: dict[str, int]) -> None:
 
 @saved(PARTS)
 class JointFeatures(SharingTransformer):
-    """Features by their importance in a random forest, next to what that forest takes each class's share for.
+    """Features by their importance in a random forest, next to its shares of the classes."""
 
-    Features are stretched by the root of their importance, so that squared distances weigh them by it, with
-    weights of mean 1. The shares of the classes are those of the leaves that a sample reaches, times
-    `weight`; for training samples only the trees that did not see them are asked.
-
-    Parameters
-    ----------
-    min_samples_leaf : int, default=1
-        Samples that a leaf has at least. Wrong labels want large leaves.
-    weight : float, default=3.0
-        How far apart samples of different classes are put.
-    n_trees : int, default=200
-        Number of trees.
-    random_state : int or None, default=0
-        Grows them.
-    n_jobs : int or None, default=None
-        Threads that grow trees; the trees are the same.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from pathforest._search.transformers import JointFeatures
-    >>> JointFeatures().fit_transform(*load_iris(return_X_y=True)).shape
-    (150, 7)
-    """
+    # Features are stretched by the root of their importance, of mean 1; shares are those of the leaves that a
+    # sample reaches times `weight`, of training samples by the trees that did not see them.
 
     _saved = Saved({"trees_": None, "scale_": array("features")}, agree=(_check_joint,))
 
@@ -368,18 +315,7 @@ def _check_joint_table(joint: JointTable, sizes: dict[str, int]) -> None:
 
 @saved(PARTS)
 class JointTable(JointFeatures):
-    """Joint features of a table: distances compare categories as columns of 0 and 1, trees split their codes.
-
-    A code is the place of a text among those of the training samples, in alphabetical order. A gap is a value
-    of its own for trees, below all others.
-
-    Parameters
-    ----------
-    kinds : sequence of str
-        What each column is: "number", "category", "date" or "drop".
-    min_samples_leaf, weight, n_trees, random_state, n_jobs
-        Those of :class:`JointFeatures`.
-    """
+    """Joint features of a table: distances compare columns of 0 and 1, trees split codes, gaps first."""
 
     _saved = Saved({"trees_": None, "scale_": None, "table_": None}, agree=(_check_joint_table,))
 

@@ -129,11 +129,7 @@ class Batch(NamedTuple):
 
 
 def rows_per_batch(n_columns: int) -> int:
-    """Return how many rows make a batch.
-
-    Wide tables have more cells in a batch, up to four times as many: every column of every batch takes time,
-    however few its cells are.
-    """
+    """Return how many rows make a batch: wide tables have up to four times as many cells."""
     return max(1, CELLS // n_columns, min(isqrt(CELLS), 4 * CELLS // n_columns))
 
 

@@ -125,10 +125,7 @@ def kind_of(column: np.ndarray, decimal: str | None = None) -> str:
 
 
 def read_column(column: np.ndarray, decimal: str | None, kind: str | None = None) -> np.ndarray:
-    """Return a column as numbers with NaN for gaps, as categories with None, or as the dates that it has.
-
-    `kind` says which of these; if it is none of them, the cells do.
-    """
+    """Return numbers with NaN for gaps, categories with None, or dates; without a `kind` the cells decide."""
     if kind not in (NUMBER, CATEGORY, DATE):
         kind = kind_of(column, decimal)
         if kind == CATEGORY and decimal == ".":
@@ -141,10 +138,7 @@ def read_column(column: np.ndarray, decimal: str | None, kind: str | None = None
 
 
 def numbers(column: np.ndarray, decimal: str | None = ".", *, gaps: bool = False) -> np.ndarray:
-    """Return a column as float64, or as it is if it is float32; gaps are NaN, or an error.
-
-    Numbers that float64 would round are refused. Numbers may be infinite.
-    """
+    """Return float64, or float32 as it is; gaps are NaN or an error, what float64 would round is refused."""
     if column.dtype.kind in "mM":
         raise ValueError(_holds_dates(column.dtype))
     if column.dtype.kind in "biuf":
@@ -218,10 +212,7 @@ def categories(column: np.ndarray) -> np.ndarray:
 
 
 def category(value: Any) -> str | bool | None:
-    """Return a category as text without the space around it, or as a truth value; None for a gap.
-
-    Whole numbers are the same with and without a point.
-    """
+    """Return trimmed text, whole numbers without a point, or a truth value; None for a gap."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     if is_gap(value):
@@ -453,10 +444,7 @@ class Coded(NamedTuple):
 
 
 def code_table(X: Any, known: Categories | None = None) -> Coded:
-    """Turn each column into numbers: text into codes, numbers and truth values into themselves.
-
-    `known` are the categories of the training samples; without them, those of X are learned.
-    """
+    """Turn columns into numbers, text into codes, by the training categories `known`, or learned ones."""
     categorical = np.zeros(X.shape[1], dtype=bool)
     types = getattr(X, "dtypes", ())
     categorical[: len(types)] = [str(kind) == "category" for kind in types]

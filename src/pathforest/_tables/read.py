@@ -58,10 +58,7 @@ def _delimited(
     decimal: str | None = None,
     encoding: str | None = None,
 ) -> Stream:
-    """Read a table; lines are counted from 1, the header's.
-
-    `sep` and `decimal` are found if they are not given: `sep` is `own` unless another one is plain.
-    """
+    """Read a table, lines counted from 1, the header's; `sep` is `own` unless another is plain."""
     lines = text_lines(file, encoding or "utf-8")
     first = list(islice(lines, SAMPLED))
     is_cut = len(first) == SAMPLED
@@ -158,10 +155,7 @@ def check_header(names: Sequence[str]) -> None:
 
 
 def _libsvm(file: BinaryIO, n_features: int | None = None) -> Stream:
-    """Read LIBSVM's text; a file does not say how many features are zero in all its samples.
-
-    Indices count from 1, or from 0 if one of them is 0; values that are not given are 0.
-    """
+    """Read LIBSVM's text: what is not given is 0, indices count from 1, or from 0 if one of them is 0."""
     from sklearn.datasets import load_svmlight_file
 
     try:

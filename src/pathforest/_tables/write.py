@@ -113,10 +113,7 @@ def _check_lines(found: Sequence[str], what: str) -> None:
 
 @contextmanager
 def _json(file: BinaryIO, layout: Layout, *, lines: bool = False) -> Iterator[Write]:
-    """Write an array of objects, or an object per line.
-
-    If this fails, the array stays open, so that nothing takes it for complete.
-    """
+    """Write an array of objects, which stays open on failure and so incomplete, or an object per line."""
     start, between, end = ("", "\n", "\n") if lines else ("[\n", ",\n", "\n]\n")
     before = start
 
@@ -242,10 +239,7 @@ def check_sink(path: str | None, ending: str | None) -> Format:
 
 @contextmanager
 def open_sink(path: str | os.PathLike[str] | None, ending: str | None, layout: Layout) -> Iterator[Write]:
-    """Open a file that appears once it is complete, or with None the standard output.
-
-    What is yielded writes the columns of a batch, by name; formats without batches are written in one.
-    """
+    """Open a file that appears when complete, or standard output; what is yielded writes a batch."""
     suffix, is_packed = split_ending(path, ending)
     with ExitStack() as stack:
         if path is not None:

@@ -84,11 +84,7 @@ def random_generator(random_state: Any) -> np.random.Generator:
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Threads for scikit-learn's `n_jobs`, within what the core allows here.
-
-    That is ``OMP_NUM_THREADS``, CPU affinity or a limit of threadpoolctl. joblib sets the variable for each
-    worker of a parallel grid search, to keep it from starting a full set of threads.
-    """
+    """Threads for `n_jobs`, within ``OMP_NUM_THREADS``, CPU affinity and limits of threadpoolctl."""
     # threadpoolctl refuses a numpy integer, which joblib returns as given.
     return max(1, min(int(joblib.effective_n_jobs(n_jobs)), _core.max_threads()))
 

@@ -62,10 +62,7 @@ def scratch() -> Iterator[BinaryIO]:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file that replaces `path` when it is complete, and leaves no trace if writing fails.
-
-    A pipe or a device is not replaced: the complete contents are written to it.
-    """
+    """Open a file that replaces `path` when complete, else leaves no trace; pipes are written to."""
     check_writable(path)
     if _is_pipe_or_device(path):
         with scratch() as file:  # writers go back in the file, which a pipe does not allow

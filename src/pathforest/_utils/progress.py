@@ -141,10 +141,7 @@ _outermost: Bar | None = None
 
 @contextmanager
 def progress(total: float, description: str, unit: str = "models") -> Iterator[Any]:
-    """Show how far long work has come, and leave no trace of it at the end.
-
-    Work inside other work that has a bar shows none, nor does work on other threads than the main one.
-    """
+    """Show how far long work has come, but not inside other such work or threads; no trace remains."""
     global _outermost
     if _outermost is not None or threading.current_thread() is not threading.main_thread():
         yield SILENCE
@@ -207,11 +204,7 @@ def _find_tqdm() -> Any:
 
 
 def fitting(fit: Fit) -> Fit:
-    """Make `fit` start from an unfitted estimator, leave one if it fails, and report on its stages.
-
-    The class says in `_n_stages` how many there are at most, and in `_has_steps` whether they have bars of
-    their own.
-    """
+    """Make `fit` start unfitted, stay so if it fails, and report stages: `_n_stages`, `_has_steps`."""
 
     @wraps(fit)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -239,10 +232,7 @@ def reset(estimator: Any) -> None:
 
 
 class Stages:
-    """Calls the stages of a fit, reports each and, if the estimator is verbose, prints how long it took.
-
-    ``stage(knn_graph, engine, k)`` is ``knn_graph(engine, k)``, so `_fit` still reads as a list of stages.
-    """
+    """Calls stages: ``stage(knn_graph, engine, k)``; reports each, and how long it took if verbose."""
 
     def __init__(self, estimator: Any, task: Any = None, bar: Any = SILENCE) -> None:
         self.estimator, self.task, self._bar = estimator, task, bar

@@ -18,10 +18,7 @@ Split = tuple[np.ndarray, np.ndarray]  # indices of the training samples, and of
 
 
 def cross_validation_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) -> list[Split]:
-    """List the folds of scikit-learn's `cv`, none of them empty.
-
-    A number of folds is at most that of the samples of the largest class. Smaller classes are in some folds.
-    """
+    """List the folds of `cv`, none empty, and no more than the largest class has samples."""
     from sklearn.model_selection import check_cv  # slow to import, and not all models need it
 
     rows, most = np.arange(_num_samples(X)), int(np.unique(y, return_counts=True)[1].max())
@@ -57,11 +54,7 @@ def cross_validation_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) 
 
 
 def choose_part(keys: np.ndarray, codes: np.ndarray, size: int, fewest: int) -> np.ndarray:
-    """Choose about `size` samples, ascending: of each class its share, but at least `fewest` or all it has.
-
-    Samples with the smallest `keys` are chosen: if these belong to the contents, the order of rows does not
-    matter.
-    """
+    """Choose about `size` samples by smallest `keys`: of each class its share, at least `fewest` or all."""
     counts = np.bincount(codes)
     wanted = np.maximum(np.round(counts * (size / len(codes))), np.minimum(counts, fewest)).astype(np.intp)
     order = np.lexsort((keys, codes))
@@ -70,11 +63,8 @@ def choose_part(keys: np.ndarray, codes: np.ndarray, size: int, fewest: int) -> 
 
 
 def content_keys(columns: Iterable[np.ndarray], n_samples: int) -> np.ndarray:
-    """Return a number for each sample that looks random and depends on nothing but its values.
-
-    Equal samples get different numbers, the same ones in any order: a few rows that are repeated very often
-    would else be chosen with all their copies, or without any.
-    """
+    """Return a number for each sample that looks random and depends on nothing but its values."""
+    # Equal samples get different ones: rows that are repeated very often would else all be chosen, or none.
     keys = np.zeros(n_samples, dtype=np.uint64)
     for column in columns:
         values = np.asarray(column)
@@ -96,11 +86,8 @@ def _mix(keys: np.ndarray) -> np.ndarray:
 
 
 def validation_split(codes: np.ndarray, fraction: float, random_state: Any) -> Split:
-    """Set aside about the same share of every class, but never a whole class.
-
-    The samples are shuffled, put in order of their classes and drawn at equal steps from a random start, so
-    that small classes get their share together. No evaluation sample is left if every class has only one.
-    """
+    """Set aside about the same share of every class, but never a whole class."""
+    # Steps from a random start, through samples shuffled within classes: small classes share theirs.
     random = check_random_state(random_state)
     by_class = _shuffle_within_classes(codes, random)
     steps = np.floor(float(fraction) * np.arange(len(codes) + 1) + random.uniform())

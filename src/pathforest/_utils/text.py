@@ -13,16 +13,7 @@ INSIDE = ("pathforest.", "sklearn.callback.")  # the last of them wraps `fit`
 
 
 def show(value: Any) -> str:
-    r"""Return a value as `repr` shows it, with control characters escaped, and cut if it is long.
-
-    Examples
-    --------
-    >>> from pathforest._utils.text import show
-    >>> print(show("red\x1b[31m"))
-    'red\x1b[31m'
-    >>> len(show("x" * 10**6))
-    100
-    """
+    """Return a value as `repr` shows it, with control characters escaped, and cut if it is long."""
     try:
         return shorten(repr(value[:LONGEST] if isinstance(value, str) else value))
     except Exception:  # from a class of the user's, or an integer of more digits than Python prints
