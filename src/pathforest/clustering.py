@@ -42,14 +42,7 @@ TREE_COLUMNS = tuple(f"_fit_tree_{name}" for name in DOME_TREE.names)
 
 
 def clear_neighborhood(n: int) -> int:
-    """Return the neighbourhood of a density of `n` samples whose clear domes are clusters.
-
-    Examples
-    --------
-    >>> from pathforest.clustering import clear_neighborhood
-    >>> [clear_neighborhood(n) for n in (1, 2, 16, 100, 400, 1000, 10_000, 100_000)]
-    [0, 1, 4, 5, 10, 15, 25, 35]
-    """
+    """Return the neighbourhood of a density of `n` samples whose clear domes are clusters."""
     k = int(math.sqrt(min(n, FEW)) / 2 + MORE * math.log10(max(1.0, n / FEW)))
     return min(max(k, FEWEST), max(1, n // ONE_IN), n - 1)
 

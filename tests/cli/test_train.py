@@ -194,6 +194,10 @@ def test_parts_of_a_table_have_the_dates_of_the_whole(folder):
     DATES.assign(label=DATES["age"] % 2).to_csv("dates.csv", index=False)
     assert train("dates.csv -e opf --learn dates.csv")[0].kinds_.tolist() == ["number", "date"]
     assert train("dates.csv --set cv=2 --set k_max=2").table_.kinds_.tolist() == ["number", "date"]
+    for options in ("-e opf", "--set cv=2 --set k_max=2"):
+        model = train(f"dates.csv {options} --columns day=category")
+        table = model[0] if hasattr(model, "steps") else model.table_
+        assert table.kinds_.tolist() == ["number", "category"]  # as asked, whatever its texts look like
     succeed("audit dates.csv --out page.html")
 
 

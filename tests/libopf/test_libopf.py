@@ -119,9 +119,6 @@ def test_our_classifier_is_the_same_after_the_trip_ties_included(tmp_path_factor
     assert np.array_equal(found.predict_proba(GRID), model.predict_proba(GRID))
 
 
-# Powers of two, by which means can be divided and multiplied without rounding.
-
-
 # Distances and positions
 
 

@@ -31,7 +31,6 @@ OWN_TEXT = {
     "knn_graph": {"engine", "k"},
     "estimate_density": {"k", "search"},
     "density": {"k"},
-    "spanning_tree_by_asking": {"X"},
     "learn": {"model", "X_val"},
     "find_issues": {"y", "method", "n_conquerors"},
     "OnCluster": {"estimator"},

@@ -195,42 +195,10 @@ def spanning_tree_by_asking(
     X: np.ndarray | None = None,
     joining_arcs: Callable[[np.ndarray], TreeArrays] | None = None,
 ) -> SpanningTree:
-    """Build the minimum spanning tree with the help of any engine, wherever it computes.
-
-    Parameters
-    ----------
-    graph : KnnGraph
-        Neighbour lists of any length; about 10 is a good one.
-    nearest_foreign : callable
-        Called as ``nearest_foreign(samples, component, reach)`` where the lists cannot answer. For each of
-        `samples` it returns the distance and index of the nearest sample whose `component` (one entry per
-        training sample) is not its own and that is no farther than its `reach`, by (distance, index); inf
-        and -1 if there is no such sample. float64 and int32 arrays.
-    X : ndarray of shape (n_samples, n_features), default=None
-        The samples, if they are at hand. Of samples with the same features only one is then asked, which
-        saves most of the time where few rows are distinct. The tree is the same.
-    joining_arcs : callable, default=None
-        Called as ``joining_arcs(component)`` instead where that is less work. It returns the arcs that join
-        the components as a minimum spanning tree does: source, target and weight, ascending.
-
-    Returns
-    -------
-    SpanningTree
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pathforest.graph import KnnGraph, spanning_tree_by_asking
-    >>> x = np.array([0.0, 1.0, 3.0, 3.5])
-    >>> def nearest_foreign(samples, component, reach):
-    ...     apart = np.abs(x[samples, None] - x)
-    ...     apart[component[samples, None] == component] = np.inf
-    ...     return apart.min(axis=1), apart.argmin(axis=1).astype(np.int32)
-    >>> nearest = np.array([[1], [0], [3], [2]], dtype=np.int32)
-    >>> lists = KnnGraph(np.array([[1.0], [1.0], [0.5], [0.5]]), nearest)
-    >>> spanning_tree_by_asking(lists, nearest_foreign).weight.tolist()
-    [0.5, 1.0, 2.0]
-    """
+    """Build the minimum spanning tree with the help of any engine, wherever it computes."""
+    # Where lists end, `nearest_foreign(samples, component, reach)` says how far each of `samples` has the
+    # nearest one of another component, and which that is; inf and -1 beyond its reach. Of equal rows of `X`
+    # only one is asked. `joining_arcs(component)` is asked instead where that is less work.
     builder = TreeBuilder(*graph) if X is None else TreeBuilder(*graph, np.ascontiguousarray(X))
     return answered(builder, nearest_foreign, joining_arcs)
 

@@ -235,10 +235,7 @@ _Question.__name__ = "find_issues"  # as messages name it
 
 
 def duplicate_groups(data: FitData) -> np.ndarray:
-    """Return the number of the group of equal rows that each sample is in; -1 for one without a copy.
-
-    Of a distance matrix those samples are equal that distances of 0 join.
-    """
+    """Return the group of equal rows, or of those that distances of 0 join, of each sample; else -1."""
     if data.metric.kind == "precomputed":
         return _number_groups(connected_components(csr_array(symmetric(data.X) == 0), directed=False)[1])
     if isinstance(data.X, SparseSamples):
@@ -266,11 +263,8 @@ def _conflicts(group: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def islands(graph: KnnGraph, codes: np.ndarray, largest: int) -> np.ndarray:
-    """Return the number of the island that each sample is in; -1 for those in none.
-
-    Two samples of a class are joined if one is in the other's neighbour list. An island is a group so joined
-    that has 2 to `largest` samples and is smaller than the largest group of its class.
-    """
+    """Return the number of the island that each sample is in; -1 for those in none."""
+    # A group of a class, joined by neighbour lists, of 2 to `largest` samples, and not the largest of these.
     n, k = graph.indices.shape
     source, target = np.repeat(np.arange(n), k), graph.indices.ravel()
     same = codes[source] == codes[target]

@@ -110,19 +110,12 @@ DOME_TREE = np.dtype(
 def dome_tree(
     graph: KnnGraph, k: int, scaled: np.ndarray, labels: np.ndarray, founders: np.ndarray, measure: str
 ) -> np.ndarray:
-    """Find the order in which domes cease to count, and where their samples go: a row for each but one.
-
-    `scaled` holds the densities on their scale from 1 to 1000, `founders` the samples that founded the
-    clusters, the densest first, and `labels` the cluster of each sample, as a position among them. Arcs of
-    the graph count in both directions.
-
-    The domes at level s are the connected components of the samples with a density above s. Where domes meet
-    as s falls, only the one with the largest `measure` counts from there on; on ties the one whose founder
-    comes first. Rows ascend by what a dome measures when it meets a larger one, its extinction value, so that
-    the first m of them reduce the number of domes by m. Domes that no arc joins meet at level 0, in the last
-    rows. The larger dome may be far away, so the samples go to the cluster across the highest arc that leads
-    out.
-    """
+    """Find the order in which domes cease to count, and where their samples go: a row for each but one."""
+    # Domes at level s are the components above s, by arcs in both directions. Where some meet, only that with
+    # the largest `measure` counts on, of equals that of the first of `founders`, which come densest first.
+    # Rows ascend by the measure at that level, the extinction value: the first m make m domes fewer. Domes
+    # that no arc joins meet at 0, in the last rows. Samples go across the highest arc that leads out, because
+    # the larger dome may be far away. `labels` are places among the founders, `scaled` from 1 to 1000.
     labels, founders = (np.ascontiguousarray(a, dtype=np.int32) for a in (labels, founders))
     return as_tree(_core.dome_tree(*graph, k, scaled, labels, founders, measure))
 

@@ -298,10 +298,7 @@ def _set_paths(model: Model, file: ModelFile, metric: Metric) -> None:
 
 
 def _set_densities(model: OPFKNNClassifier | OPFClustering, file: ModelFile, metric: Metric) -> None:
-    """Set the densities as sums over the neighbours, from means on a scale from 1 to 1000.
-
-    Densities that are not there, or that new samples could not be compared with, are refused.
-    """
+    """Set the densities as sums over neighbours, from means on 1 to 1000; refuse missing or useless ones."""
     demand(
         file.best_k is not None,
         "it comes from an older opf_cluster, which wrote neither its neighbourhood nor its densities; "

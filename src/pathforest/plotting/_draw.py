@@ -189,10 +189,7 @@ def draw_scores(ax: Axes, xy: np.ndarray, values: np.ndarray, larger: float = 1.
 def draw_forest(
     ax: Axes, xy: np.ndarray, predecessor: np.ndarray, samples: Any, paths: np.ndarray, alpha: float = 1.0
 ) -> dict[str, Any]:
-    """Draw samples, arcs to predecessors and rings around roots.
-
-    `samples` are colours, or numbers for a scale; `paths` are colours.
-    """
+    """Draw samples, in colours or by numbers, arcs to predecessors in colours, and rings around roots."""
     from matplotlib.collections import LineCollection
 
     child, raster = np.flatnonzero(predecessor >= 0), len(xy) > RASTER
@@ -214,10 +211,7 @@ def draw_forest(
 
 
 def place_labels(ax: Axes, labels: Sequence[tuple[np.ndarray, str, Any]], obstacles: np.ndarray) -> None:
-    """Write each (position, text, colour) on the side of its point that is farthest from everything else.
-
-    Call it when everything else is drawn: sides are judged by the limits of the axes as they are then.
-    """
+    """Write, when all else is drawn, each (position, text, colour) on the side farthest from all else."""
     from matplotlib.patheffects import withStroke
 
     ax.autoscale_view()  # moves no limits that were set

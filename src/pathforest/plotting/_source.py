@@ -69,10 +69,7 @@ def open_model(estimator: Any, *needs: str) -> tuple[Opened, np.ndarray | None]:
 
 
 def find_positions(opened: Opened, X: Any, *outer: Any) -> tuple[np.ndarray, list[str]]:
-    """Return where samples lie, and the names of the columns.
-
-    Numbers lie where they are; other tables as they reach the model. None stands for the training samples.
-    """
+    """Return where samples, None for the training ones, lie as numbers or for the model; and the names."""
     model = opened.model
     if X is not None:
         try:
