@@ -3,6 +3,7 @@
 // pf_error() says why. float64 and int32 throughout; metrics, ties and answers are those of the Python
 // package.
 #include "../src/distances/power.hpp"
+#include "memory.hpp"
 #include "model.hpp"
 #include "offers.hpp"
 #include "pathforest/forest/compete.hpp"
@@ -10,11 +11,6 @@
 #include "pathforest/membership/density.hpp"
 #include "pathforest/membership/domes.hpp"
 #include "spread.hpp"
-
-#include <cstdlib>
-
-// The name under which JavaScript finds a function.
-#define PATHFOREST_EXPORT(name) extern "C" __attribute__((export_name(#name)))
 
 using namespace pathforest;
 using namespace pathforest::wasm;
@@ -80,8 +76,6 @@ Forest compete(const Model& model, const std::vector<double>& membership, bool a
 
 }  // namespace
 
-PATHFOREST_EXPORT(pf_allocate) void* pf_allocate(std::size_t bytes) { return std::malloc(bytes); }
-PATHFOREST_EXPORT(pf_free) void pf_free(void* memory) { std::free(memory); }
 PATHFOREST_EXPORT(pf_error) const char* pf_error() { return error.c_str(); }
 
 // A plain forest for k_max = 0; otherwise a fuzzy one with the best of the neighbourhoods up to k_max, and

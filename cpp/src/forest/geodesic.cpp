@@ -1,6 +1,5 @@
 #include "pathforest/forest/geodesic.hpp"
 
-#include "pathforest/graph/adjacency.hpp"
 #include "pathforest/heap.hpp"
 #include "pathforest/ties.hpp"
 
@@ -11,8 +10,12 @@ namespace pathforest {
 
 GeodesicPaths geodesic_paths(const KnnGraph& graph, std::span<const Index> seeds,
                              std::span<const double> factors, Control& control) {
+    return geodesic_paths(graph, reversed_lists(graph), seeds, factors, control);
+}
+
+GeodesicPaths geodesic_paths(const KnnGraph& graph, const Adjacency& listed_by, std::span<const Index> seeds,
+                             std::span<const double> factors, Control& control) {
     const auto n = as_size(graph.n_samples);
-    const Adjacency listed_by = reversed_lists(graph);
     GeodesicPaths paths{std::vector<double>(n, infinity), std::vector<Index>(n, none),
                         std::vector<Index>(n, none)};
     std::vector<Arc> last(n);       // of the path to each sample
@@ -53,20 +56,27 @@ GeodesicPaths geodesic_paths(const KnnGraph& graph, std::span<const Index> seeds
 
 std::vector<double> balancing_factors(const KnnGraph& graph, std::span<const Index> labelled,
                                       std::span<const Index> codes, Index n_classes, Control& control) {
-    const auto n = as_size(graph.n_samples), classes = as_size(n_classes);
-    std::vector<std::vector<double>> costs(classes);
-    std::vector<double> n_labels(classes), share(classes, 0.0), weight(classes), factors(classes, 1.0);
-    for (std::size_t c = 0; c < classes; ++c) {
-        std::vector<Index> seeds;
-        for (std::size_t i = 0; i < labelled.size(); ++i) {
-            if (as_size(codes[i]) == c) seeds.push_back(labelled[i]);
-        }
-        costs[c] = geodesic_paths(graph, seeds, std::vector<double>(seeds.size(), 1.0), control).cost;
-        n_labels[c] = static_cast<double>(seeds.size());
+    const Adjacency listed_by = reversed_lists(graph);
+    std::vector<std::vector<Index>> seeds(as_size(n_classes));
+    for (std::size_t i = 0; i < labelled.size(); ++i) seeds[as_size(codes[i])].push_back(labelled[i]);
+    std::vector<std::vector<double>> costs;
+    for (const auto& of_class : seeds) {
+        const std::vector<double> ones(of_class.size(), 1.0);
+        costs.push_back(geodesic_paths(graph, listed_by, of_class, ones, control).cost);
     }
+    return balancing_factors(std::vector<std::span<const double>>(costs.begin(), costs.end()), seeds);
+}
+
+std::vector<double> balancing_factors(std::span<const std::span<const double>> costs,
+                                      std::span<const std::vector<Index>> seeds) {
+    const std::size_t n = costs.empty() ? 0 : costs[0].size(), classes = costs.size();
+    std::vector<double> share(classes, 0.0), weight(classes), factors(classes, 1.0);
     std::vector<char> is_labelled(n, 0);
-    for (const Index i : labelled) is_labelled[as_size(i)] = 1;
-    double n_open = 0;
+    double n_labels = 0, n_open = 0;
+    for (const auto& of_class : seeds) {
+        for (const Index i : of_class) is_labelled[as_size(i)] = 1;
+        n_labels += static_cast<double>(of_class.size());
+    }
     for (std::size_t i = 0; i < n; ++i) {
         double lowest = infinity, total = 0.0;
         for (const auto& cost : costs) lowest = std::min(lowest, cost[i]);
@@ -80,7 +90,7 @@ std::vector<double> balancing_factors(const KnnGraph& graph, std::span<const Ind
         ++n_open;
     }
     for (std::size_t c = 0; c < classes; ++c) {
-        const double wanted = n_labels[c] / static_cast<double>(labelled.size());
+        const double wanted = static_cast<double>(seeds[c].size()) / n_labels;
         // Roots are rounded correctly on every machine, powers are not.
         if (share[c] > 0) factors[c] = std::sqrt(std::sqrt(share[c] / n_open / wanted));
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pathforest/control.hpp"
-#include "pathforest/types.hpp"
+#include "pathforest/graph/adjacency.hpp"
 
 #include <span>
 #include <vector>
@@ -22,6 +22,10 @@ struct GeodesicPaths {
 GeodesicPaths geodesic_paths(const KnnGraph& graph, std::span<const Index> seeds,
                              std::span<const double> factors, Control& control);
 
+// The same, given who has whom in its list.
+GeodesicPaths geodesic_paths(const KnnGraph& graph, const Adjacency& listed_by, std::span<const Index> seeds,
+                             std::span<const double> factors, Control& control);
+
 // A factor per class that makes its paths dearer if it would win more than its share of the samples. `codes`:
 // the classes of the labelled samples.
 //
@@ -31,5 +35,9 @@ GeodesicPaths geodesic_paths(const KnnGraph& graph, std::span<const Index> seeds
 // samples.
 std::vector<double> balancing_factors(const KnnGraph& graph, std::span<const Index> labelled,
                                       std::span<const Index> codes, Index n_classes, Control& control);
+
+// The same from C_c, one after another, and the labelled samples of each class.
+std::vector<double> balancing_factors(std::span<const std::span<const double>> costs,
+                                      std::span<const std::vector<Index>> seeds);
 
 }  // namespace pathforest
