@@ -1,7 +1,13 @@
-"""Builds pathforest.wasm, and compares its arrays, called from Node, with those of the Python package."""
+"""Builds the modules of WebAssembly, and compares what they answer in Node with the Python package.
+
+pathforest.wasm goes into build/wasm. flow.wasm is part of the package, and is written there together with a
+checksum of its sources.
+"""
 
 import gzip
+import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -10,8 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, OPFSemiSupervisedClassifier
+from pathforest._pages.label import flow, flow_arrays
 
 HERE = Path(__file__).parent
+MANY = 900  # samples of which a page does not know all components
+PAGES = HERE.parents[1] / "src" / "pathforest" / "_pages"
 sys.path.insert(0, str(HERE.parent / "platforms"))
 from platforms import build_other  # noqa: E402, found by the line above
 
@@ -32,6 +41,20 @@ const answers = JSON.parse(readFileSync(0, "utf8")).map(({ kind, X, y, Q, ...opt
     return { error: error.message };
   }
 });
+console.log(JSON.stringify(answers, (_, v) => (ArrayBuffer.isView(v) ? Array.from(v) : v)));
+"""
+
+FLOW = """
+import { readFileSync } from "node:fs";
+const Flow = new Function(readFileSync("SCRIPT", "utf8") + "; return Flow;")();
+const bytes = readFileSync("WASM");
+const answers = [];
+const questions = JSON.parse(readFileSync(0, "utf8"));
+for (const { distances, indices, elsewhere, n, names, ofIntegers, labels } of questions) {
+  const integers = { indices: Int32Array.from(indices), elsewhere: Int32Array.from(elsewhere) };
+  const run = await Flow.open(bytes, { distances: Float64Array.from(distances), ...integers }, n);
+  for (const given of labels) answers.push(run(Int32Array.from(given), names, ofIntegers));
+}
 console.log(JSON.stringify(answers, (_, v) => (ArrayBuffer.isView(v) ? Array.from(v) : v)));
 """
 
@@ -128,11 +151,8 @@ def derived(question, got):
     return {"best": np.reshape(got["conquerors"], (len(classes), -1))[np.arange(len(classes)), classes]}
 
 
-def compare(folder):
+def in_node(script, questions):
     """Ask all questions in one Node process."""
-    questions, answers = zip(*problems(), strict=True)
-    script = SCRIPT.replace("MODULE", str(folder / "pathforest.mjs"))
-    script = script.replace("WASM", str(folder / "pathforest.wasm"))
     found = subprocess.run(
         ["node", "--input-type=module", "-e", script],
         input=json.dumps(questions),
@@ -142,7 +162,15 @@ def compare(folder):
     )
     if found.returncode:
         sys.exit(found.stderr)
-    for question, expected, got in zip(questions, answers, json.loads(found.stdout), strict=True):
+    return json.loads(found.stdout)
+
+
+def compare(folder):
+    """Compare forests, clusters and predictions."""
+    questions, answers = zip(*problems(), strict=True)
+    script = SCRIPT.replace("MODULE", str(folder / "pathforest.mjs"))
+    found = in_node(script.replace("WASM", str(folder / "pathforest.wasm")), questions)
+    for question, expected, got in zip(questions, answers, found, strict=True):
         if isinstance(expected, str):
             assert got["error"].startswith(expected), got
             continue
@@ -157,11 +185,90 @@ def compare(folder):
     print(f"{len(questions)} models in WebAssembly are those of Python")
 
 
+def given_labels():
+    """Yield samples, names of classes, and labels that a person could give one after another."""
+    rng, names = np.random.default_rng(2), ["b", "a", "10", "9", "\U0001f332", "\uffee"]
+    for n, d, values, apart in (
+        (2, 1, 2, 0),
+        (30, 2, 4, 0),  # ties and copies
+        (60, 3, 9, 1000),  # four components
+        (400, 1, 38, 1),  # eleven
+        (MANY, 1, 40, 0),  # forty
+        (200, 5, 9, 0),
+    ):
+        X = rng.integers(0, values, (n, d)) / 4 + apart * rng.integers(0, 4, (n, 1))
+        labels = np.full(n, -1)
+        steps = []
+        for code in range(len(names)):
+            labels[rng.integers(0, n, 1 + n // 30)] = code
+            if code == 4:
+                labels[labels == 1] = -1  # taken back
+            steps.append(labels.copy())
+        yield X, names, steps
+        yield X, ["7", "-3", "10", "9", "2", "1"], steps
+
+
+def compare_flows(wasm):
+    """Compare labels that flow, after every change, with those of Python; return how often."""
+    cases = list(given_labels())
+    questions = [
+        {
+            **{name: array.ravel().tolist() for name, array in flow_arrays(X).items()},
+            "n": len(X),
+            "names": names,
+            "ofIntegers": "7" in names,
+            "labels": [labels.tolist() for labels in steps],
+        }
+        for X, names, steps in cases
+    ]
+    script = FLOW.replace("SCRIPT", str(PAGES / "flow.js")).replace("WASM", str(wasm))
+    found = iter(in_node(script, questions))
+    for X, names, steps in cases:
+        for labels in steps:
+            got, is_integer = next(found), "7" in names
+            given = np.array([*names, "-99" if is_integer else ""])[labels]
+            y = given.astype(int) if is_integer else given
+            model = OPFSemiSupervisedClassifier(unlabeled=-99 if is_integer else "").fit(X, y)
+            known = np.array(got["label"]) >= 0  # others have too many components to know all
+            assert known.all() or len(X) == MANY, f"{(~known).sum()} of {len(X)} wait for a label"
+            flowed = np.array(names)[got["label"]]
+            assert flowed[known].tolist() == model.transduction_[known].astype(str).tolist()
+            np.testing.assert_array_equal(np.array(got["from"])[known], model.predecessor_[known])
+            np.testing.assert_array_equal(got["factors"], model.class_factors_)
+            codes = np.where(labels < 0, -1, np.searchsorted(model.classes_, y))
+            np.testing.assert_allclose(got["confidence"], flow(X, codes).confidence, rtol=1e-13)
+    return sum(len(steps) for _, _, steps in cases)
+
+
+def checksum(*names):
+    """Return a checksum of sources and all they include of ours, whatever their comments and spaces are."""
+    waiting, seen = [HERE.parents[1] / "cpp" / name for name in names], {}
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            text = seen[path] = path.read_text(encoding="utf-8")
+            places = (HERE.parent / "include", path.parent)
+            included = [place / name for name in re.findall('#include "(.*?)"', text) for place in places]
+            waiting += filter(Path.exists, included)
+    text = "".join(seen[path] for path in sorted(seen))
+    return hashlib.sha256("".join(re.sub("//.*", "", text).split()).encode()).hexdigest()
+
+
+def flow_checksum():
+    """Return the checksum of what flow.wasm is made of."""
+    return checksum("wasm/flow.cpp", "wasm/exceptions.cpp", "src/forest/geodesic.cpp")
+
+
 def main():
-    """Put the module and its loader into build/wasm."""
+    """Put the modules where they belong."""
     built = build_other("wasm", "pathforest_wasm")
     if built is None:
         return
+    build_other("wasm", "pathforest_flow")
+    print(f"{compare_flows(built / 'flow.wasm')} times, labels flow in WebAssembly as in Python")
+    if (PAGES / "flow.sha256").read_text().strip() != flow_checksum():
+        shutil.copyfile(built / "flow.wasm", PAGES / "flow.wasm")
+        (PAGES / "flow.sha256").write_text(f"{flow_checksum()}\n")
     folder = built.parents[1] / "wasm"
     folder.mkdir(exist_ok=True)
     for file in (built / "pathforest.wasm", HERE / "pathforest.mjs", HERE / "system.mjs"):

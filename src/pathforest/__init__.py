@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathforest._issues.find import find_issues as find_issues
     from pathforest._issues.issues import Issues as Issues
     from pathforest._models.explanation import explain as explain
+    from pathforest._pages.label import label_page as label_page
     from pathforest._persistence import load as load
     from pathforest._persistence import save as save
     from pathforest.classifier import OPFClassifier as OPFClassifier
@@ -46,6 +47,7 @@ _LATER = {
     "TrainingErrorWarning": "fuzzy",
     "explain": "_models.explanation",
     "find_issues": "_issues.find",
+    "label_page": "_pages.label",
     "load": "_persistence",
     "save": "_persistence",
 }

@@ -37,6 +37,9 @@ MISTYPED = [
     ("predict iris.pf iris.csv --explain 9-3", "--explain 9-3: name samples by position"),
     ("predict iris.pf iris.csv --explain 0 --proba", "--explain 0: not with --proba"),
     ("predict iris.pf iris.csv --explain 0 -o o.csv", "--explain 0: not with --out"),
+    ("label iris.csv -l kind -o page.csv", "--out page.csv: without --apply it is an HTML page"),
+    ("label iris.csv -l kind --apply d.csv -o p.html", "--out p.html: with --apply it is a table"),
+    ("label iris.csv -l kind --map x -o p.html", "--map x: name two columns of numbers, such as x,y"),
     ("convert iris.csv --parts 2 --normalize -o p", "--parts 2: not with --normalize"),
     ("convert iris.csv short.csv --parts 2 -o p", "--parts 2: not with a second file"),
     ("convert iris.csv --parts a=0 -o p", "'a=0' is not a NAME=SHARE of its own"),
@@ -101,6 +104,13 @@ MISTAKES = [
     ("predict ship.pf less.csv", "there is no column 'age'"),
     ("predict ship.pf wrong.csv", "wrong.csv: line 3, column 'age': 'old' is not a number"),
     ("train comma.csv -o m.pf", "'1,500' is not a number; if this is a decimal comma, pass --decimal ,"),
+    # label
+    ("label iris.csv -l kind --ignore name --map length,name -o p.html", "'flower 0' is not a number"),
+    ("label iris.csv -l nix -o p.html", "there is no column 'nix'"),
+    (
+        "label iris.csv -l kind --apply iris.csv -o c.csv",
+        "there is no column 'row'; decisions have the columns",
+    ),
     # LibOPF's files
     (DISTANCES.replace("training", "beyond"), "sample 1: position 150 is not in distances.dat, which has"),
     ("train iris.csv -l kind -e opf --distances distances.dat -o m.pf", "there is no column 'position'"),
@@ -138,6 +148,7 @@ REPLACED = [  # and the input that the output would replace
     ("convert iris.csv -l kind --parts hard=80,test=20 -o .", "iris.csv"),
     (f"{AUDIT} --suspects iris.csv", "iris.csv"),
     (f"{APPLY} -o hard.csv", "iris.csv"),
+    ("label iris.csv -l kind --apply more.csv -o more.csv", "more.csv"),
 ]
 
 # Tables with something wrong in them.

@@ -23,11 +23,11 @@ ORDER = [
     ["plotting"],
     ["fuzzy_cv", "knn_classifier", "semi_supervised", "clustering", "outlier", "pruning", "noise"],
     ["learning", "resampling", "metrics", "_issues"],
+    ["_pages"],
     [""],  # the package itself, which shows names of all these
     ["datasets"],
     ["libopf"],
     ["dask"],
-    ["_pages"],
     ["_reproduction"],
     ["_cli"],
     ["__main__"],

@@ -94,7 +94,7 @@ def test_hostile_texts_are_shown_and_are_no_markup(hostile):
     assert set(NAMES) <= {row[0] for row in page.rows}
     assert "\u202e" not in page.text  # it would turn the text after it around
     tags = [tag for tag, _ in page.elements]
-    assert tags.count("script") == 2  # the data and the page's own
+    assert tags.count("script") == 3  # the data and the page's own two
     assert not {"img", "u"} & set(tags)
     data = re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1]
     assert not set("<>&") & set(data)  # whatever follows them, they start nothing

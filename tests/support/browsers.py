@@ -146,7 +146,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.elements.append((tag, dict(attributes)))
-        if tag not in {"meta", "link", "br", "img", "col"}:
+        if tag not in {"meta", "link", "br", "img", "col", "input"}:
             self.open.append(tag)
         if tag == "tr":
             self.rows.append([])

@@ -23,6 +23,7 @@ from pathforest._cli.commands.cluster import cluster
 from pathforest._cli.commands.convert import convert
 from pathforest._cli.commands.evaluate import evaluate
 from pathforest._cli.commands.info import info
+from pathforest._cli.commands.label import label
 from pathforest._cli.commands.predict import predict
 from pathforest._cli.commands.reproduce import reproduce
 from pathforest._cli.commands.train import train
@@ -30,7 +31,7 @@ from pathforest._cli.options import UsageError, flag, say
 from pathforest._utils.text import escape
 
 # In the order of `--help`: from data to models to answers.
-COMMANDS = (info, audit, convert, train, predict, evaluate, cluster, reproduce)
+COMMANDS = (info, label, audit, convert, train, predict, evaluate, cluster, reproduce)
 
 # What files and values can lead to, wherever it is raised.
 MISTAKES = (ValueError, OSError, ImportError, MemoryError)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -99,6 +100,12 @@ class Reading:
         )
         return {"ending": self.from_, "sep": sep, "decimal": self.decimal, "encoding": self.encoding}
 
+    @property
+    def words(self) -> list[str]:
+        """Return the options that say so again."""
+        values = {name.rstrip("_"): getattr(self, name) for name in ("from_", "sep", "decimal", "encoding")}
+        return [word for name, value in values.items() if value for word in (f"--{name}", value)]
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -113,20 +120,14 @@ class Chosen:
 
     def how(self) -> dict[str, Any]:
         """Return how samples are read: which columns, None for all, and which not."""
-        wanted = _names(self.features) if self.features else None
-        return {"features": wanted, "ignore": _names(self.ignore or ())}
+        wanted = names(*self.features) if self.features else None
+        return {"features": wanted, "ignore": names(*(self.ignore or ()))}
 
 
 @dataclass(frozen=True)
-class Treated(Chosen):
-    """Which columns are features, and what is done to them."""
+class Encoded(Chosen):
+    """Which columns are features, and what they are taken as."""
 
-    scale: bool | None = option(
-        "Standardise features, as part of the model.",
-        "--scale/--no-scale",
-        shown="where units count",
-        metavar=" ",
-    )
     columns: list[str] | None = option(
         "Take a column as number, category, date or drop.", metavar="NAME=KIND"
     )
@@ -145,8 +146,54 @@ class Treated(Chosen):
                 kinds[name.strip()] = kind
         return super().how() | {"encode": not self.no_encode, "kinds": kinds}
 
+    @property
+    def words(self) -> list[str]:
+        """Return the options that say so again."""
+        values = {"--features": self.features, "--ignore": self.ignore, "--columns": self.columns}
+        words = [word for name, texts in values.items() for text in texts or () for word in (name, text)]
+        return [*words, *["--no-encode"] * self.no_encode]
 
-def _names(texts: Sequence[str]) -> list[str]:
+
+@dataclass(frozen=True)
+class Treated(Encoded):
+    """The same, and whether they are standardised."""
+
+    scale: bool | None = option(
+        "Standardise features, as part of the model.",
+        "--scale/--no-scale",
+        shown="where units count",
+        metavar=" ",
+    )
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """How samples are shown as images."""
+
+    image_shape: str | None = option("Show samples as images: 8x8, or 32x32x3 for colours.", metavar="HxW")
+    image_column: str | None = option("Column of image files to show; not a feature.", metavar="COLUMN")
+    images: str | None = option("Only show files below this folder.", metavar="FOLDER", shown="DATA's own")
+
+    def left_out(self, how: dict[str, Any]) -> dict[str, Any]:
+        """Return how samples are read, without the column of image files."""
+        return how if self.image_column is None else how | {"ignore": [*how["ignore"], self.image_column]}
+
+    def folder(self, data: str) -> Path:
+        """Return the folder of image files, if there are any."""
+        folder, has_files = Path(self.images or Path(data).parent), self.image_column is not None
+        refuse(
+            (self.images and not has_files, "--images: name the column of the files with --image-column"),
+            (self.image_shape and has_files, "--image-shape: not with --image-column; leave one of them out"),
+            (
+                has_files and data == "-" and not self.images,
+                "--image-column: a pipe has no folder; name that of the files with --images",
+            ),
+            (self.images and not folder.is_dir(), f"--images {self.images}: there is no such folder"),
+        )
+        return folder
+
+
+def names(*texts: str) -> list[str]:
     """Split lists of names, quoted as in CSV."""
     return [name.strip() for text in texts for name in _split(text) or [""]]
 

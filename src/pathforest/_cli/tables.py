@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import typer
 
-from pathforest._cli.options import Reading, did_you_mean
+from pathforest._cli.options import Pictures, Reading, did_you_mean
+from pathforest._pages.images import FileImages, Show, parse_shape, pixel_images
 from pathforest._tables.batches import Batch, Layout, Stream
 from pathforest._tables.columns import as_labels, integer, objects
 from pathforest._tables.libopf import POSITION
@@ -19,7 +21,7 @@ from pathforest._tables.read import open_stream
 from pathforest._tables.write import STANDARD_OUTPUT, Write, check_sink, json_value, open_sink
 from pathforest._utils.checks import demand
 from pathforest._utils.files import check_writable, naming
-from pathforest._utils.text import escape, listed, shorten, show
+from pathforest._utils.text import counted, escape, listed, shorten, show
 from pathforest.libopf import read_distances
 
 NONE = ("text", "-")  # instead of a number
@@ -179,6 +181,37 @@ def known_labels(batch: Batch, name: str) -> tuple[np.ndarray, np.ndarray]:
         return known, rest.labels(name)
     except ValueError:  # such as the floats that pandas makes of integers if some are missing
         return known, objects(rest.texts(name))
+
+
+def images_of(pictures: Pictures, samples: Samples, folder: Path) -> Callable[[np.ndarray], Show | None]:
+    """Check how samples are to be shown, and return what opens their images, given their features."""
+    shape, column = None, None
+    if pictures.image_shape is not None:
+        shape = parse_shape(pictures.image_shape, len(samples.features))
+    if pictures.image_column is not None:
+        column = find_column(samples.stream, pictures.image_column)
+    demand(
+        column is None or column != samples.label,
+        f"--image-column {column}: this is the column of the labels; name another",
+    )
+
+    def opened(X: np.ndarray) -> Show | None:
+        if shape is not None:
+            return pixel_images(X, shape)
+        return None if column is None else FileImages(samples.rows.texts(column), folder)
+
+    return opened
+
+
+def said_of_images(images: Show | None) -> str:
+    """Say how many image files a page has."""
+    if not isinstance(images, FileImages):
+        return ""
+    count = images.counts
+    text = f", {counted(count['embedded'], 'image')} embedded from {count['folder']}"
+    if count["left_out"]:
+        text += f"; {count['left_out']} left out: outside it, missing, no image, or too large"
+    return text
 
 
 # Files

@@ -1,9 +1,10 @@
-"""Decisions about suspects: read from a file, checked against the table that they are for, and applied."""
+"""Decisions made on pages: read from a file, checked against the table that they are for, and applied."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ from pathforest._utils.text import listed, show
 
 # The columns that a file of decisions needs, in any order and beside any others.
 ROW, GIVEN, DECISION, CHANGE_TO, TABLE = COLUMNS = ("row", "given", "decision", "change_to", "table")
+LABEL = "label"
+LABEL_COLUMNS = (ROW, LABEL, TABLE)
 KEEP, CHANGE, DROP = ACTIONS = ("keep", "change", "drop")
 
 
@@ -26,12 +29,14 @@ class Decisions(NamedTuple):
     dropped: list[int]
 
 
-def fingerprint(rows: Batch) -> str:
-    """Return a checksum of all names and cells of a table, whatever its file is called."""
+def fingerprint(rows: Batch, features: Sequence[str] = ()) -> str:
+    """Return a checksum of all names and cells of a table, whatever its file is called, and of features."""
     digest = hashlib.sha256(json.dumps(rows.stream.names).encode())
     for column in rows.columns.values():
         is_numbers = column.dtype.kind in "biuf"  # many numbers take long to write as text
         digest.update(column.tobytes() if is_numbers else json.dumps(texts(column)).encode())
+    if features:
+        digest.update(json.dumps(features).encode())
     return f"sha256:{digest.hexdigest()[:16]}"
 
 
@@ -40,62 +45,85 @@ def read_decisions(path: str, y: np.ndarray, table: str) -> Decisions:
 
     Rows without a decision are passed over. Anything that does not fit the table is an error.
     """
-    with open_stream(path) as stream:
-        missing = [name for name in COLUMNS if name not in stream.names]
-        if missing:
-            raise ValueError(
-                f"{stream.name}: there is no column {show(missing[0])}; decisions have the columns "
-                f"{', '.join(COLUMNS)}, as the page exports them"
-            )
-        rows = stream.gather()
-    cells = map(rows.texts, COLUMNS)
+    of_integers = y.dtype.kind == "i"
     classes = dict(
         zip(*(found.tolist() for found in np.unique(y.astype(str), return_index=True)), strict=True)
     )
     decisions = Decisions([], {}, [])
+
+    def take(row: int, _: str, given: str, decision: str, change_to: str) -> None:
+        label = str(y[row])
+        if as_label(given, of_integers=of_integers) != label:
+            raise ValueError(
+                f"the label of row {row} is {show(label)}, not {show(given)}; is --label the same as in the "
+                "audit?"
+            )
+        change_to = as_label(change_to, of_integers=of_integers)
+        action = decision.strip().lower()
+        if action in (KEEP, DROP):
+            (decisions.kept if action == KEEP else decisions.dropped).append(row)
+        elif action != CHANGE:
+            known = ", ".join(ACTIONS)
+            raise ValueError(f"{show(action)} is not a decision; write one of {known}, or nothing")
+        elif change_to not in classes:
+            raise ValueError(
+                f"{CHANGE_TO} {show(change_to)} is not a class of the table; it has {listed(classes)}"
+            )
+        else:
+            decisions.changed[row] = classes[change_to]
+
+    _read(path, COLUMNS, DECISION, len(y), table, take)
+    return decisions
+
+
+def read_labels(path: str, known: Sequence[str | None], table: str, *, of_integers: bool) -> dict[int, str]:
+    """Read the labels given to rows of a table that had none, by position; `known` are the labels it has."""
+    given: dict[int, str] = {}
+
+    def take(row: int, _: str, label: str) -> None:
+        label = as_label(label, of_integers=of_integers)
+        if known[row] not in (None, label):
+            raise ValueError(
+                f"row {row} has the label {show(known[row])} in the table, not {show(label)}; leave the line "
+                "out, or change the table and write a new page"
+            )
+        given[row] = label
+
+    _read(path, LABEL_COLUMNS, LABEL, len(known), table, take)
+    return given
+
+
+def _read(
+    path: str, columns: Sequence[str], made: str, n_rows: int, table: str, take: Callable[..., None]
+) -> None:
+    """Give the cells of each line on which a decision is made, the fingerprint apart, to `take`."""
+    with open_stream(path) as stream:
+        missing = [name for name in columns if name not in stream.names]
+        if missing:
+            raise ValueError(
+                f"{stream.name}: there is no column {show(missing[0])}; decisions have the columns "
+                f"{', '.join(columns)}, as the page exports them"
+            )
+        rows = stream.gather()
     decided: set[int] = set()
-    for place, row, given, decision, change_to, found in zip(rows.places, *cells, strict=True):
+    for place, *cells, found in zip(rows.places, *map(rows.texts, columns), strict=True):
         try:
-            if not decision.strip():
+            if not cells[columns.index(made)].strip():
                 continue
             if found.strip() != table:
                 raise ValueError(
                     f"the decision is about another table ({show(found)}, and this one is {table}); apply "
-                    "it to the table that was audited, or audit this one"
+                    "it to the table that the page was written for, or write a page for this one"
                 )
-            position = _position(row, given, y)
-            if position in decided:
-                raise ValueError(f"row {position} is decided twice; leave one of the lines out")
-            decided.add(position)
-            change_to = as_label(change_to, of_integers=y.dtype.kind == "i")
-            action = decision.strip().lower()
-            if action in (KEEP, DROP):
-                (decisions.kept if action == KEEP else decisions.dropped).append(position)
-            elif action != CHANGE:
-                known = ", ".join(ACTIONS)
-                raise ValueError(f"{show(action)} is not a decision; write one of {known}, or nothing")
-            elif change_to not in classes:
-                raise ValueError(
-                    f"{CHANGE_TO} {show(change_to)} is not a class of the table; it has {listed(classes)}"
-                )
-            else:
-                decisions.changed[position] = classes[change_to]
+            row = integer(cells[0].strip())
+            if not 0 <= row < n_rows:
+                raise ValueError(f"there is no row {row}; the table has {n_rows}, counted from 0")
+            if row in decided:
+                raise ValueError(f"row {row} is decided twice; leave one of the lines out")
+            take(row, *cells)
+            decided.add(row)
         except ValueError as error:
             raise ValueError(f"{stream.name}: {stream.place} {place}: {error}") from None
-    return decisions
-
-
-def _position(row: str, given: str, y: np.ndarray) -> int:
-    position = integer(row.strip())
-    if not 0 <= position < len(y):
-        raise ValueError(f"there is no row {position}; the table has {len(y)}, counted from 0")
-    label = str(y[position])
-    if as_label(given, of_integers=y.dtype.kind == "i") != label:
-        raise ValueError(
-            f"the label of row {position} is {show(label)}, not {show(given)}; is --label the same as in "
-            "the audit?"
-        )
-    return position
 
 
 def apply_decisions(rows: Batch, label: str, decisions: Decisions) -> Batch:

@@ -32,10 +32,8 @@ def make_map(X: np.ndarray, features: Sequence[str], suspects: Sequence[int]) ->
     if is_thinned:
         others = np.sort(np.random.default_rng(0).choice(others, MOST, replace=False))
     rows = np.concatenate([others, np.asarray(suspects, dtype=np.intp)])
-    xy, axes = _plane(np.asarray(X[rows], dtype=np.float64), features)
-    low, high = np.percentile(xy, [TAIL, 100 - TAIL], axis=0)
-    reach = 0.25 * (high - low)  # this far beyond the bulk, every sample has its true place
-    low, high = np.maximum(low - reach, xy.min(axis=0)), np.minimum(high + reach, xy.max(axis=0))
+    xy, axes = plane(np.asarray(X[rows], dtype=np.float64), features)
+    low, high = bounds(xy)
     is_cut = bool(((xy < low) | (xy > high)).any())
     share = np.clip((xy - low) / np.where(high > low, high - low, 1), 0, 1)
     share = np.where(high > low, share, 0.5)
@@ -44,7 +42,14 @@ def make_map(X: np.ndarray, features: Sequence[str], suspects: Sequence[int]) ->
     return Map(rows, xy, places, axes, is_thinned, is_cut)
 
 
-def _plane(samples: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, tuple[str, str]]:
+def bounds(xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners of a map on which a few samples far out do not squeeze the others."""
+    low, high = np.percentile(xy, [TAIL, 100 - TAIL], axis=0)
+    reach = 0.25 * (high - low)  # this far beyond the bulk, every sample has its true place
+    return np.maximum(low - reach, xy.min(axis=0)), np.minimum(high + reach, xy.max(axis=0))
+
+
+def plane(samples: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, tuple[str, str]]:
     """Return coordinates in two dimensions, and what they are."""
     n, n_features = samples.shape
     if n_features <= 2:

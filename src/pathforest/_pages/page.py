@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ def render(
     title: str,
     sections: Iterable[tuple[str, str]],
     scripts: Sequence[str] = (),
+    runs_core: bool = False,
     **values: Any,
 ) -> str:
     """Return the text of a page.
@@ -39,11 +41,15 @@ def render(
         What is shown, in this order; blocks of other names are left out.
     scripts : sequence of str, default=()
         What the page runs. A browser refuses any other script.
+    runs_core : bool, default=False
+        Whether the page runs WebAssembly, which only its own scripts can hand over.
     **values
         What the template names; a name without a value is an error.
     """
     digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests) or "'none'"
+    allowed += " 'wasm-unsafe-eval'" * runs_core
+    values.setdefault("version", version("pathforest"))
     values.update(title=title, sections=list(sections), scripts=scripts, allowed=allowed)
     return _environment(template.parent).get_template(template.name).render(values)
 

@@ -1,6 +1,7 @@
 // Buttons for decisions, kept in the browser's storage, and their export as a CSV file.
 "use strict";
 (() => {
+  const { element, stored, save } = Common;
   const place = document.getElementById("data");
   if (!place) return; // no suspects
   const { table, label, columns, classes, suspects } = JSON.parse(place.textContent);
@@ -9,17 +10,6 @@
   const cards = suspects.map(([row]) => document.getElementById(`row-${row}`));
   const decisions = new Map(); // row -> [decision, class]
   const updates = [];
-
-  const element = (name, properties, ...children) => {
-    const made = Object.assign(document.createElement(name), properties);
-    made.append(...children);
-    return made;
-  };
-
-  // Storage is missing in some browsers when a page comes from disk; decisions then last until it is closed.
-  const stored = (use) => {
-    try { return use(localStorage); } catch { return null; }
-  };
 
   const decide = (row, decision, code) => {
     const [known, target] = decisions.get(row) ?? [];
@@ -84,33 +74,21 @@
     go(order.find((number) => !decisions.has(suspects[number][0])) ?? -1);
   };
 
-  const cell = (value) => {
-    const text = String(value ?? "");
-    return /[",\r\n]/.test(text) || text.trim() !== text ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-
-  const save = () => {
-    const lines = suspects.filter(([row]) => decisions.has(row)).map(([row, given]) => {
-      const [decision, code] = decisions.get(row);
-      const cells = { row, given: classes[given], decision, change_to: decision === CHANGE ? classes[code] : "", table };
-      return columns.map((name) => cell(cells[name]));
-    });
-    const text = [columns, ...lines].map((cells) => `${cells.join(",")}\n`).join("");
-    const link = element("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: "decisions.csv" });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  };
+  const download = () => save(columns, suspects.filter(([row]) => decisions.has(row)).map(([row, given]) => {
+    const [decision, code] = decisions.get(row);
+    return { row, given: classes[given], decision, change_to: decision === CHANGE ? classes[code] : "", table };
+  }));
 
   const count = element("p", { role: "status" });
   const next = element("button", { type: "button", onclick: toNext }, "Next undecided");
-  const download = element("button", { type: "button", className: "export", onclick: save }, "Export decisions");
-  document.body.append(element("div", { className: "bar" }, element("div", {}, count, next, download)));
+  const exported = element("button", { type: "button", className: "export", onclick: download }, "Export decisions");
+  document.body.append(element("div", { className: "bar" }, element("div", {}, count, next, exported)));
 
   const show = () => {
     updates.forEach((update) => update());
     const of = (wanted) => [...decisions.values()].filter(([decision]) => decision === wanted).length;
     count.textContent = `${decisions.size} of ${suspects.length} decided: ${of(KEEP)} keep, ${of(CHANGE)} change, ${of(DROP)} drop`;
-    download.disabled = decisions.size === 0;
+    exported.disabled = decisions.size === 0;
     next.disabled = decisions.size === suspects.length;
   };
 

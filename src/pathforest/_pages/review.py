@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathforest import __version__
 from pathforest._issues.issues import Issues
 from pathforest._pages.decisions import COLUMNS
 from pathforest._pages.images import Show
 from pathforest._pages.map import HEIGHT, WIDTH, class_kind, dot, layers, make_map
 from pathforest._pages.page import number as written
 from pathforest._pages.page import part, render, visible
-from pathforest._utils.text import escape, shorten
+from pathforest._utils.text import counted, escape, shorten
 
 HERE = Path(__file__).parent
 SCORES = {
@@ -158,11 +157,6 @@ def _groups(number: np.ndarray) -> list[np.ndarray]:
 # Numbers and sentences
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """Write a number and what it counts."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
-
-
 def percent(share: float) -> str:
     """Write a share."""
     return f"{100 * share:.1f} %"
@@ -242,7 +236,7 @@ def review_html(
         HERE / "review.html",
         title=f"Review of the labels in {visible(table.name)}",
         sections=[(name, title) for name, (title, there) in sections.items() if there],
-        scripts=[(HERE / "review.js").read_text(encoding="utf-8")],
+        scripts=[(HERE / name).read_text(encoding="utf-8") for name in ("common.js", "review.js")],
         review=review,
         counted=counted,
         points=_points(review),
@@ -270,7 +264,6 @@ def review_html(
         },
         command=escape(command),
         settings=settings,
-        version=__version__,
     )
 
 

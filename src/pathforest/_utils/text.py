@@ -33,6 +33,11 @@ def escape(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Write a number and what it counts."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
 def listed(names: Iterable[Any], most: int = LISTED, show: Callable[[Any], str] = show) -> str:
     """List names for a message, the first few of many."""
     names = list(names)

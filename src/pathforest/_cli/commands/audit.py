@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 
 import numpy as np
 
@@ -12,13 +11,13 @@ from pathforest._cli.options import option, refuse
 from pathforest._cli.tables import Samples, TableOutput, check_outputs, show_facts, show_table
 from pathforest._pages import decisions
 from pathforest._pages.decisions import CHANGE_TO, DECISION, GIVEN, ROW, TABLE
-from pathforest._pages.images import FileImages, parse_shape, pixel_images
-from pathforest._pages.review import MOST, Review, Table, counted, make_review, review_html
+from pathforest._pages.images import FileImages, Show
+from pathforest._pages.review import MOST, Review, Table, make_review, review_html
 from pathforest._tables.columns import DATE, as_labels, days, objects
 from pathforest._tables.read import FORMATS, format_of, open_stream, split_ending
 from pathforest._tables.write import open_sink
-from pathforest._utils.checks import demand
 from pathforest._utils.files import replace_file
+from pathforest._utils.text import counted
 from pathforest.classifier import OPFClassifier
 from pathforest.preprocessing import TablePreprocessor
 
@@ -35,9 +34,7 @@ def audit(
     suspects: str | None = option("File for the suspects: .csv, .tsv, .json, .jsonl or .parquet."),
     apply: str | None = option("Apply the decisions that the page exported.", metavar="DECISIONS"),
     settings: list[str] | None = options.SET,
-    image_shape: str | None = option("Show samples as images: 8x8, or 32x32x3 for colours.", metavar="HxW"),
-    image_column: str | None = option("Column of image files to show; not a feature.", metavar="COLUMN"),
-    images: str | None = option("Only show files below this folder.", metavar="FOLDER", shown="DATA's own"),
+    pictures: options.Pictures,
     most: int | None = option("Suspects to show in full.", min=1, shown=f"{MOST}, if they fit 4 MB"),
     jobs: int | None = options.JOBS,
     as_json: bool = options.JSON,
@@ -67,8 +64,7 @@ def audit(
     known = dict(find_issues.__kwdefaults__)
     chosen = known | models.parse_settings(settings, known, "find_issues", scale=treated.scale)
     metric, method = chosen["metric"], chosen["method"]
-    is_table, folder = out is not None and split_ending(out)[0] in FORMATS, Path(images or Path(data).parent)
-    is_mixed, has_files = metric == models.MIXED, image_column is not None
+    is_table, is_mixed = out is not None and split_ending(out)[0] in FORMATS, metric == models.MIXED
     # These look at standardised features, so the page does too.
     scale = method == "learned" or (method == "auto" and metric == "euclidean") or treated.scale
     refuse(
@@ -77,27 +73,14 @@ def audit(
             f"--set method={method}: it needs numbers; leave out metric={metric}, or use 'fast'",
         ),
         (is_table, f"--out {out}: without --apply it is an HTML page; end its name with .html"),
-        (images and not has_files, "--images: name the column of the files with --image-column"),
-        (image_shape and has_files, "--image-shape: not with --image-column; leave one of them out"),
-        (
-            has_files and data == "-" and not images,
-            "--image-column: a pipe has no folder; name that of the files with --images",
-        ),
-        (images and not folder.is_dir(), f"--images {images}: there is no such folder"),
     )
+    folder = pictures.folder(data)
     listing = None if suspects is None else TableOutput(suspects)
     check_outputs([out, suspects], [data])
-    how = treated.how()
-    if has_files:
-        how["ignore"].append(image_column)
-    samples = tables.read_samples(data, reading, **how)
+    samples = tables.read_samples(data, reading, **pictures.left_out(treated.how()))
     models.warn_of_classes(samples.y, samples.label)
     stream, rows = samples.stream, samples.rows
-    shape = None if image_shape is None else parse_shape(image_shape, len(samples.features))
-    column = tables.find_column(stream, image_column) if has_files else None
-    demand(
-        column != samples.label, f"--image-column {column}: this is the column of the labels; name another"
-    )
+    show_of = tables.images_of(pictures, samples, folder)
     model = OPFClassifier(metric=metric)
     prepared = models.prepare(model, samples, scale=scale, warns=method != "thorough")
     with models.threads(jobs):
@@ -110,11 +93,7 @@ def audit(
         columns = _suspect_columns(review, samples)
         with listing.open(list(columns), labels=(GIVEN, CHANGE_TO)) as write:
             write(columns)
-    show = None
-    if shape is not None:
-        show = pixel_images(shown, shape)
-    elif column is not None:
-        show = FileImages(others[column], folder)
+    show = show_of(shown)
     if out is not None:
         scaled = "features standardised" if prepared.table is not None else "features as they are"
         if isinstance(samples.X, dict):
@@ -127,7 +106,7 @@ def audit(
             most=most,
         )
         replace_file(out, page.encode("utf-8", "backslashreplace"))
-    _show(review, out, suspects, show if isinstance(show, FileImages) else None, as_json)
+    _show(review, out, suspects, show, as_json)
 
 
 def _features(samples: Samples, prepared: models.Prepared) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -148,10 +127,7 @@ def _features(samples: Samples, prepared: models.Prepared) -> tuple[np.ndarray, 
 def _command(data: str, label: str, reading: options.Reading) -> str:
     """Return the command that applies decisions to the table."""
     _, suffix, is_packed = format_of(data, reading.from_)
-    words = ["pathforest", "audit", data, "--label", label]
-    for name in ("from_", "sep", "decimal", "encoding"):
-        value = getattr(reading, name)
-        words += [f"--{name.rstrip('_')}", value] if value else []
+    words = ["pathforest", "audit", data, "--label", label, *reading.words]
     words += ["--apply", "decisions.csv", "--out", f"cleaned{suffix}{'.gz' * is_packed}"]
     return shlex.join(words)
 
@@ -175,9 +151,7 @@ def _suspect_columns(review: Review, samples: Samples) -> dict[str, np.ndarray]:
     }
 
 
-def _show(
-    review: Review, out: str | None, suspects: str | None, images: FileImages | None, as_json: bool
-) -> None:
+def _show(review: Review, out: str | None, suspects: str | None, images: Show | None, as_json: bool) -> None:
     issues, table = review.issues, review.table
     header = [table.place, GIVEN, "suggested", "score"]
     found = [
@@ -194,7 +168,7 @@ def _show(
         facts = {
             "data": table.name,
             "page": out,
-            "images": None if images is None else images.counts,
+            "images": images.counts if isinstance(images, FileImages) else None,
             "suspects_file": suspects,
             "table": table.fingerprint,
             "method": issues.method,
@@ -215,11 +189,8 @@ def _show(
         return
     show_facts(None, str(issues).splitlines())
     lines = [f"{path}: {counted(len(found), 'suspect')}" for path in (out, suspects) if path]
-    if images is not None and out is not None:
-        count = images.counts
-        lines[0] += f", {counted(count['embedded'], 'image')} embedded from {count['folder']}"
-        if count["left_out"]:
-            lines[0] += f"; {count['left_out']} left out: outside it, missing, no image, or too large"
+    if out is not None:
+        lines[0] += tables.said_of_images(images)
     if found:
         show_facts(None, [""])
         shown = [suspect | {"score": f"{suspect['score']:.3f}"} for suspect in found[:FIRST]]

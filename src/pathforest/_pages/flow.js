@@ -1,0 +1,128 @@
+// How labels flow, in WebAssembly, and what to ask next. Nothing here knows of the page.
+"use strict";
+const Flow = (() => {
+  const NONE = -1;
+
+  // The order that Python gives labels: integers by value, texts by code points.
+  const inOrder = (names, ofIntegers) => {
+    const isInteger = (name) => /^[+-]?[0-9]{1,19}$/.test(name) && BigInt.asIntN(64, BigInt(name)) === BigInt(name);
+    const points = (text) => Array.from(text, (character) => character.codePointAt(0));
+    const byText = (a, b) => {
+      const [p, q] = [points(a), points(b)];
+      const at = p.findIndex((point, i) => point !== q[i]);
+      return at < 0 ? p.length - q.length : p[at] - (q[at] ?? -1);
+    };
+    const byValue = (a, b) => Number(BigInt(a) - BigInt(b));
+    return [...names].sort(ofIntegers && names.every(isInteger) ? byValue : byText);
+  };
+
+  // `labels` are numbers in `names`, -1 where a sample has none.
+  async function open(bytes, { distances, indices, elsewhere }, n) {
+    // Of a system the core asks for the time only, and does nothing with it.
+    const nothing = new Proxy({}, { get: (_, name) => () => (name === "clock_time_get" ? 0 : 52) });
+    const { instance } = await WebAssembly.instantiate(bytes, { wasi_snapshot_preview1: nothing });
+    const core = instance.exports;
+    core._initialize();
+    const room = (size) => {
+      const place = core.pf_allocate(Math.max(size, 8));
+      if (place === 0) throw new Error("out of memory");
+      return place;
+    };
+    const put = (array, place = room(array.byteLength)) => {
+      new array.constructor(core.memory.buffer, place, array.length).set(array);
+      return place;
+    };
+    const graph = core.pf_graph(put(distances), put(indices), n, indices.length / n, put(elsewhere), elsewhere.length / n);
+    const codes = room(4 * n);
+    const types = { label: Int32Array, from: Int32Array, cost: Float64Array, confidence: Float64Array, rival: Int32Array, checked: Int32Array };
+    const places = Object.entries(types).map(([name, Type]) => [name, Type, room(n * Type.BYTES_PER_ELEMENT)]);
+    let factors = room(8);
+    return (labels, names, ofIntegers) => {
+      const used = new Set(labels);
+      used.delete(NONE);
+      if (used.size === 0) return null;
+      const order = inOrder([...used].map((number) => names[number]), ofIntegers).map((name) => names.indexOf(name));
+      const codeOf = new Map(order.map((number, code) => [number, code]));
+      put(Int32Array.from(labels, (number) => codeOf.get(number) ?? NONE), codes);
+      core.pf_free(factors);
+      factors = room(8 * order.length);
+      core.pf_flow(graph, codes, order.length, ...places.map(([, , place]) => place), factors);
+      const found = {};
+      for (const [name, Type, place] of places) found[name] = new Type(core.memory.buffer, place, n).slice();
+      for (const name of ["label", "rival", "checked"]) found[name] = found[name].map((code) => order[code] ?? NONE);
+      found.factors = new Float64Array(core.memory.buffer, factors, order.length).slice();
+      return found;
+    };
+  }
+
+  // How many samples took their label through each, itself included.
+  const followers = (from) => {
+    const waiting = new Int32Array(from.length), count = new Int32Array(from.length).fill(1);
+    for (const sample of from) if (sample >= 0) waiting[sample]++;
+    const leaves = [];
+    waiting.forEach((open, sample) => { if (open === 0) leaves.push(sample); });
+    while (leaves.length) {
+      const leaf = leaves.pop(), next = from[leaf];
+      if (next < 0) continue;
+      count[next] += count[leaf];
+      if (--waiting[next] === 0) leaves.push(next);
+    }
+    return count;
+  };
+
+  // Samples that would teach most, the first first, each with the reason: a sample of each cluster without a
+  // label, the largest first; then samples between classes by how unsure they are and how many follow them,
+  // those far from any label while there is one class. Neighbours of what is in the queue are left out.
+  const ask = (found, labels, skipped, { clusters, roots, indices }, most = 60) => {
+    const n = labels.length, k = indices.length / n;
+    const sizes = new Int32Array(roots.length), known = new Uint8Array(roots.length);
+    clusters.forEach((cluster, sample) => {
+      sizes[cluster]++;
+      if (labels[sample] >= 0 || skipped.has(sample)) known[cluster] = 1;
+    });
+    const blocked = new Uint8Array(n), queue = [];
+    const add = (sample, why) => {
+      if (blocked[sample] || labels[sample] >= 0 || skipped.has(sample) || queue.length === most) return;
+      queue.push({ sample, why });
+      for (const near of [sample, ...indices.subarray(sample * k, sample * k + k)]) blocked[near] = 1;
+    };
+    const open = roots.map((_, cluster) => cluster).filter((cluster) => !known[cluster]);
+    open.sort((a, b) => sizes[b] - sizes[a]);
+    const isLarge = (cluster) => 50 * sizes[cluster] >= n || queue.length < 2;
+    for (const cluster of open) if (isLarge(cluster)) add(roots[cluster], { cluster: sizes[cluster] });
+    if (found) {
+      const behind = followers(found.from);
+      const several = found.factors.length > 1;
+      const worth = Float64Array.from(labels, (own, sample) => {
+        if (own >= 0) return -1;
+        const doubt = several || found.label[sample] < 0 ? 1 - found.confidence[sample] : found.cost[sample];
+        return doubt * Math.sqrt(behind[sample]);
+      });
+      const order = Int32Array.from(worth.keys()).filter((sample) => worth[sample] > 0);
+      order.sort((a, b) => worth[b] - worth[a] || a - b);
+      for (const sample of order) {
+        if (queue.length === most) break;
+        add(sample, several ? { border: true } : { far: true });
+      }
+    }
+    for (const cluster of open) add(roots[cluster], { cluster: sizes[cluster] });
+    return queue;
+  };
+
+  // Share of given labels that the others confirm, and where it lies with 95 % confidence, by Wilson's interval.
+  const accuracy = ({ checked }, labels) => {
+    let count = 0, right = 0;
+    checked.forEach((label, sample) => {
+      if (label < 0) return;
+      count++;
+      right += label === labels[sample];
+    });
+    if (count === 0) return null;
+    const z = 1.959964, share = right / count;
+    const middle = (share + (z * z) / (2 * count)) / (1 + (z * z) / count);
+    const half = (z / (1 + (z * z) / count)) * Math.sqrt((share * (1 - share)) / count + (z * z) / (4 * count * count));
+    return { count, right, share, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
+  };
+
+  return { open, inOrder, ask, accuracy };
+})();
