@@ -275,7 +275,7 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
         Returns
         -------
         explanations : list of Explanation
-            As from :meth:`OPFClassifier.explain`, with values in place of costs: `cost` is that of the
+            As from :meth:`OPFClassifier.explain`, with values instead of costs: `cost` is that of the
             winning path, its lowest density from 1 to 1000, `costs` those along the path, and `density` that
             of the sample. `rival` is the best neighbour of another class, None if all have one class.
 

@@ -100,7 +100,7 @@ def is_chunked(model: Any) -> bool:
 
 
 class ChunkedLists:
-    """Neighbour lists on the workers, one future for some samples, that take the place of arrays."""
+    """Neighbour lists on the workers, one future for some samples, which replace arrays."""
 
     def __init__(self, client: Client, pieces: list[Piece], futures: list[Future]) -> None:
         self._client, self.pieces, self.futures = client, pieces, futures

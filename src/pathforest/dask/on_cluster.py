@@ -307,7 +307,7 @@ def must_gather(model: Any) -> str | None:
             return "a callable membership gets all samples; use membership='density'"
         if model.competition != "tree" or model.n_neighbors is None:
             return (
-                "the complete competition and the search of k need all samples at once; use "
+                "the complete competition and the search for k need all samples at once; use "
                 "competition='tree' and n_neighbors="
             )
     return None

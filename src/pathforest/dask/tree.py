@@ -274,8 +274,8 @@ class Question(NamedTuple):
 
 def begin_question(block: Block, asking: Asking) -> Question:
     """Fetch the samples that ask."""
-    nobody = np.full(len(asking.rows), NONE, dtype=np.int32)
-    return Question(block.X[asking.rows - block.first], asking.own, asking.reach, nobody)
+    none_yet = np.full(len(asking.rows), NONE, dtype=np.int32)
+    return Question(block.X[asking.rows - block.first], asking.own, asking.reach, none_yet)
 
 
 def ask_block(block: Block, question: Question, state: State) -> Question:
