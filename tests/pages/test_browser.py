@@ -106,9 +106,14 @@ def test_keys_decide_and_move_on_inside_a_suspect(visit):
         page.keyboard.press(key)
     assert page.locator("button[aria-pressed=true]").count() == 0
     card(page).focus()
-    for key in ("d", "n", "c", "n", "k", "p"):
+    for key in ("d", "c", "p", "n", "k"):  # a decision leads on to the next suspect
         page.keyboard.press(key)
     assert pressed(page, 0, 1, 2) == [["Drop"], ["Change to"], ["Keep"]]
+    assert card(page, 3).count() == 0 or focused(page) == card(page, 3).get_attribute("id")
+    page.keyboard.press("u")
+    assert pressed(page, 0, 1, 2) == [["Drop"], ["Change to"], []]
+    card(page, 2).focus()
+    page.keyboard.press("p")
     assert focused(page) == card(page, 1).get_attribute("id")
     reached = []
     for _ in range(6):
@@ -116,6 +121,27 @@ def test_keys_decide_and_move_on_inside_a_suspect(visit):
         reached.append(page.evaluate("document.activeElement.innerText.split('\\n')[0]").removeprefix("✓ "))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     assert {"Keep", "Change to", "Drop"} <= set(reached)
+
+
+def test_all_below_a_score_are_accepted_at_once_and_classes_are_shown_alone(visit):
+    page = visit()
+    scores = [float(text) for text in page.locator(".score b").all_inner_texts()]
+    fuller = page.locator(".gauge i").evaluate_all("bars => bars.map((bar) => parseFloat(bar.style.width))")
+    assert fuller == sorted(fuller, reverse=True)
+    press(page, "Keep")
+    accept, decided = card(page, 2).locator(".all"), sum(score <= scores[2] for score in scores) - 1
+    assert accept.inner_text() == f"Accept {decided} up to score {scores[2]:.3f}"
+    accept.click()
+    expected = [["Keep"], *([["Change to"]] * decided), *([[]] * (len(scores) - 1 - decided))]
+    assert pressed(page, *range(len(scores))) == expected
+    page.get_by_role("button", name="Undo").click()
+    assert pressed(page, 0, 1, 2) == [["Keep"], [], []]
+    options = page.get_by_label("Classes to show").locator("option")
+    for option in options.all()[1:]:
+        page.get_by_label("Classes to show").select_option(option.get_attribute("value"))
+        shown = [one.inner_text() for one in page.locator(".suspect:visible .verdict").all()]
+        assert option.inner_text().endswith(f"({len(shown)})")
+        assert len(shown) <= len(scores)
 
 
 def test_exported_decisions_give_the_table_edited_by_hand(visit, folder):

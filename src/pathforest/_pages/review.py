@@ -166,8 +166,8 @@ def _points(review: Review) -> dict[str, str]:
     """Return questions and their answers."""
     issues, names = review.issues, [shorten(name) for name in review.classes]
     pairs = ", ".join(
-        f"{names[pair.given]} samples that fit {names[pair.better]} better ({pair.count:,})"
-        for pair in review.mixing[:PAIRS]
+        f"class {names[given]} where class {names[better]} fits better ({counted(count, 'sample')})"
+        for given, better, count, *_ in review.mixing[:PAIRS]
     )
     border, near = int(issues.is_border.sum()), int(issues.is_near_duplicate.sum())
     border_count, near_count = counted(border, "sample"), counted(near, "sample has", "samples have")
@@ -247,6 +247,7 @@ def review_html(
         shown=set(rows),
         suspects=suspects,
         items=items,
+        show=show,
         score=SCORES[issues.method.partition(",")[0]],
         drawn=drawn,
         layers=layers(drawn, codes, rows),
@@ -260,7 +261,7 @@ def review_html(
             "label": table.label,
             "columns": COLUMNS,
             "classes": review.classes,
-            "suspects": [(s.row, s.given, s.rival) for s in suspects],
+            "suspects": [(s.row, s.given, s.rival, s.score, s.rival_fits_better) for s in suspects],
         },
         command=escape(command),
         settings=settings,
