@@ -177,7 +177,8 @@ def test_threads_in_forks_and_without_memory(case):
 SHORT_OF_MEMORY = """
 X, D = rng.random((6000, 30)), rng.random((1000, 1000))
 n, order = len(D), np.arange(len(D), dtype=np.int32)
-D, P = np.sort(D, axis=1), np.tile(order, (n, 1))
+D, P = np.sort(D, axis=1)[:, None], np.tile(order, (n, 1, 1))
+whole, zeros, none = np.array([n], dtype=np.int32), 0 * order, np.empty((n, 1, 0))
 engine, flat = _core.Engine.kd_tree(X[:, :3].copy(), "euclidean"), _core.Engine.brute(X, "euclidean")
 lists = engine.knn(20)
 jobs = [
@@ -186,7 +187,9 @@ jobs = [
     lambda: engine.spanning_tree(lists, 2),
     lambda: flat.distances(X[:200].copy(), 2),
     lambda: _core.search_k(*lists, 20, False, 2),
-    lambda: _core.class_costs(D, P, D[0], order, D[:, :0].copy(), order, order[1:3].copy(), n, 2),
+    lambda: _core.class_costs(
+        D, P, whole, D[0, 0], order, zeros, none, order[:, None].copy(), order[1:3].copy(), 2
+    ),
     lambda: _core.subset_lists(*lists, np.arange(5000, dtype=np.int32), 19, 2),
     lambda: flat.conquer(X[:2000].copy(), np.zeros(len(X)), np.arange(len(X), dtype=np.int32), 99, 2),
 ]

@@ -336,7 +336,7 @@ def test_the_tree_has_a_bar_for_each_of_the_largest_domes(n_domes):
     level = dict(zip(tree["child"].tolist(), tree["level"].tolist(), strict=True))
     assert bars == [[[x, level.get(q, 0)], [x, DOMES.cost_[q]]] for x, q in enumerate(drawn)]
     points, border = display.size_ax_.lines
-    np.testing.assert_array_equal(points.get_ydata(), np.sort(tree["volume"])[::-1])
+    np.testing.assert_array_equal(points.get_ydata(), np.sort(tree["height"])[::-1])
     assert border.get_xdata()[0] == len(DOMES.cluster_roots_) + 0.5
 
 
