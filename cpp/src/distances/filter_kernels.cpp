@@ -10,7 +10,14 @@ namespace {
 
 // How a pair of feature values enters the sum. Differences of the given values are off by a few units in the
 // last place of the distance itself; products, by as much of the squared lengths of query and sample.
-struct Squares {
+struct Added {
+    template <class V>
+    static V join(V sum, V other) {
+        return sum + other;
+    }
+};
+
+struct Squares : Added {
     template <class V>
     static V add(V sum, V query, V sample) {
         const V difference = query - sample;
@@ -18,7 +25,7 @@ struct Squares {
     }
 };
 
-struct Absolutes {
+struct Absolutes : Added {
     template <class V>
     static V add(V sum, V query, V sample) {
         return sum + absolute(query - sample);
@@ -30,9 +37,13 @@ struct Largest {
     static V add(V sum, V query, V sample) {
         return larger(sum, absolute(query - sample));
     }
+    template <class V>
+    static V join(V sum, V other) {
+        return larger(sum, other);
+    }
 };
 
-struct Products {
+struct Products : Added {
     template <class V>
     static V add(V sum, V query, V sample) {
         return sum - query * sample;
@@ -41,9 +52,6 @@ struct Products {
 
 // As many running sums as the registers hold beside the operands.
 constexpr int vectors_together = vector_bytes == 64 ? 4 : 2;
-
-// Features at a time, so that the samples' part of them stays in the first-level cache for all groups.
-constexpr Index features_together = 128;
 
 template <class S, class T>
 void filter_kernel(const T* const* groups, Index n_groups, const T* blocks, const T* start, Index n_features,
@@ -56,8 +64,8 @@ void filter_kernel(const T* const* groups, Index n_groups, const T* blocks, cons
     std::fill_n(hits, n_groups * filter_queries * words, 0);
     if (other) std::fill_n(other->hits, n_groups * filter_queries * words, 0);
     for (int first = 0; first < panel; first += together) {
-        for (Index feature = 0; feature == 0 || feature < n_features; feature += features_together) {
-            const Index end = std::min(n_features, feature + features_together);
+        for (Index feature = 0; feature == 0 || feature < n_features; feature += filter_features) {
+            const Index end = std::min(n_features, feature + filter_features);
             for (Index g = 0; g < n_groups; ++g) {
                 T* own_values = values + at(g, filter_queries * panel) + first;
                 V sums[filter_queries][vectors_together];
@@ -65,11 +73,8 @@ void filter_kernel(const T* const* groups, Index n_groups, const T* blocks, cons
                 for (int v = 0; v < vectors_together; ++v) {
                     const int lane = first + v * width;
                     from[v] = blocks + at(lane / lanes, n_features) * lanes + lane % lanes;
-                    for (int q = 0; q < filter_queries; ++q) {
-                        sums[q][v] = feature > 0 ? load<V>(own_values + q * panel + v * width)
-                                     : start     ? load<V>(start + lane)
-                                                 : V{};
-                    }
+                    for (int q = 0; q < filter_queries; ++q)
+                        sums[q][v] = start && feature == 0 ? load<V>(start + lane) : V{};
                 }
                 const T* query = groups[g] + at(feature, filter_queries);
                 for (Index j = feature; j < end; ++j) {
@@ -86,6 +91,10 @@ void filter_kernel(const T* const* groups, Index n_groups, const T* blocks, cons
                     query += filter_queries;
                 }
                 for (int q = 0; q < filter_queries; ++q) {
+                    if (feature > 0) {
+                        for (int v = 0; v < vectors_together; ++v)
+                            sums[q][v] = S::join(load<V>(own_values + q * panel + v * width), sums[q][v]);
+                    }
                     std::uint64_t bits = ~std::uint64_t{0};
                     if (end == n_features) {
                         const Index i = g * filter_queries + q;

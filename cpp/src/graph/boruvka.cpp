@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -110,11 +111,21 @@ bool Boruvka::must_ask(Control& control) {
         if (2 * n_settled >= (answers_are_cheap_ ? n_components() : 1)) {
             if (merge([this](Index c) { return !is_open_[as_size(c)]; })) continue;
         }
-        largest_ = static_cast<Index>(std::max_element(size_.begin(), size_.end()) - size_.begin());
-        std::erase_if(asking_, [this](Index i) { return component_[as_size(i)] == largest_; });
+        waits_.assign(size_.size(), false);
+        waits_[static_cast<std::size_t>(std::ranges::max_element(size_) - size_.begin())] = true;
+        std::erase_if(asking_, [this](Index i) { return waits_[as_size(component_[as_size(i)])]; });
         return true;
     }
     return false;
+}
+
+bool Boruvka::let_wait(const std::vector<char>& waits) {
+    std::vector<Index> asking(asking_);
+    std::erase_if(asking, [&](Index i) { return waits[as_size(component_[as_size(i)])]; });
+    if (asking.empty()) return false;
+    asking_ = std::move(asking);
+    std::transform(waits.begin(), waits.end(), waits_.begin(), waits_.begin(), std::logical_or());
+    return true;
 }
 
 void Boruvka::answer(Index sample, const Neighbour& nearest, double searched) {
@@ -131,7 +142,7 @@ bool Boruvka::merge_answers() {
         improve(i, beyond_[as_size(i)], best_);
         answered_.push_back(i);
     }
-    return merge([this](Index c) { return c != largest_; });
+    return merge([this](Index c) { return !waits_[as_size(c)]; });
 }
 
 bool Boruvka::is_joined_sooner() const {

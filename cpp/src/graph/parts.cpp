@@ -13,6 +13,9 @@ namespace {
 
 // Of 64 clusters of equal size, each still has as many of the few as their lists are long.
 constexpr Index list_length = 10, most_parts = 64;
+// So many of the few, each sample's nearest, must agree on its part. No component has fewer.
+constexpr Index n_votes = 7;
+static_assert(n_votes <= list_length);
 
 Index n_few(Index n_samples) { return std::clamp<Index>(n_samples / 64, 128, 2048); }
 
@@ -67,22 +70,32 @@ void Parts::guess(const Engine& engine, Control& control) {
     if (!boruvka.must_ask(control) || boruvka.n_components() > most_parts) return;
     const std::vector<Index>& component = boruvka.component();
 
-    distances.resize(as_size(n));
-    indices.resize(as_size(n));
-    query_knn(of_few, Rows<T>{engine.panels().row(0), n, width}, 1, {}, distances, indices, control);
-    pairs_.n_parts = boruvka.n_components();
+    distances.resize(at(n, n_votes));
+    indices.resize(at(n, n_votes));
+    query_knn(of_few, Rows<T>{engine.panels().row(0), n, width}, n_votes, {}, distances, indices, control);
+    const Index nobody = boruvka.n_components();
+    pairs_.n_parts = nobody + 1;
     part_.resize(as_size(n));
     for (Index p = 0; p < n; ++p) {
-        pairs_.part.push_back(component[as_size(indices[as_size(p)])]);
+        const auto vote = [&](Index v) { return component[as_size(indices[at(p, n_votes, v)])]; };
+        Index v = 1;
+        while (v < n_votes && vote(v) == vote(0)) ++v;
+        pairs_.part.push_back(v < n_votes ? nobody : vote(0));
         part_[as_size(engine.sample_at(p))] = pairs_.part.back();
     }
-    joining_.emplace(pairs_.n_parts);
-    for (const Arc& arc : joining_arcs(of_few, component, pairs_.n_parts, {}, control)) {
+    std::vector<Index> part_of_few;
+    for (const Index sample : samples) part_of_few.push_back(part_[as_size(sample)]);
+    std::vector<double> reach(at(pairs_.n_parts, pairs_.n_parts), infinity);
+    for (Index a = 0; a < pairs_.n_parts; ++a)
+        reach[at(a, pairs_.n_parts, nobody)] = reach[at(nobody, pairs_.n_parts, a)] = -1;
+    joining_.emplace(pairs_.n_parts, reach);
+    for (const Arc& arc : joining_arcs(of_few, part_of_few, pairs_.n_parts, reach, control)) {
         const Index a = samples[as_size(arc.low)], b = samples[as_size(arc.high)];
-        if (part_[as_size(a)] != part_[as_size(b)])
-            joining_->offer(part_[as_size(a)], part_[as_size(b)], Arc::between(arc.weight, a, b));
+        joining_->offer(part_[as_size(a)], part_[as_size(b)], Arc::between(arc.weight, a, b));
     }
     note_limits();
+    // A part that has none of the few left would be looked for everywhere.
+    if (std::ranges::count(pairs_.limits, infinity) > 0) joining_.reset();
     pairs_.take = [this, &engine](std::vector<PairsOfParts::Pair>& pairs) { take(engine, pairs); };
 }
 
@@ -119,20 +132,27 @@ void Parts::take(const Engine& engine, std::vector<PairsOfParts::Pair>& pairs) {
     note_limits();
 }
 
-std::vector<Arc> Parts::join(std::span<const Index> component, Index n_components, double most_pairs,
-                             Control& control) const {
-    if (!joining_ || !pairs_.is_complete || n_components > most_joined) return {};
-    // A part is the component that most of its samples have; the others are strays.
+std::vector<Index> Parts::homes(std::span<const Index> component, Index n_components) const {
+    std::vector<Index> homes;
+    if (!joining_ || !pairs_.is_complete || n_components > most_joined) return homes;
     std::vector<Index> size(at(pairs_.n_parts, n_components));
     for (std::size_t i = 0; i < part_.size(); ++i) ++size[at(part_[i], n_components, component[i])];
-    std::vector<Index> home;
-    for (auto row = size.begin(); row != size.end(); row += n_components)
-        home.push_back(static_cast<Index>(std::max_element(row, row + n_components) - row));
+    for (auto row = size.begin(); row != size.end() - n_components; row += n_components)  // nobody's is last
+        homes.push_back(static_cast<Index>(std::max_element(row, row + n_components) - row));
+    return homes;
+}
+
+std::vector<Arc> Parts::join(std::span<const Index> component, Index n_components, double most_pairs,
+                             Control& control) const {
+    const std::vector<Index> home = homes(component, n_components);
+    if (home.empty()) return {};
+    // A part stands for its home; samples of other components are strays, and so are nobody's.
+    const auto n_homes = static_cast<Index>(home.size());
     std::vector<Index> own(part_), of_strays(as_size(n_components), none);
     std::vector<Index> home_of_own(home);
     for (std::size_t i = 0; i < part_.size(); ++i) {
         const Index c = component[i];
-        if (home[as_size(part_[i])] == c) continue;
+        if (part_[i] < n_homes && home[as_size(part_[i])] == c) continue;
         Index& number = of_strays[as_size(c)];
         if (number == none) {
             number = static_cast<Index>(home_of_own.size());
@@ -146,7 +166,7 @@ std::vector<Arc> Parts::join(std::span<const Index> component, Index n_component
     DisjointSets known(static_cast<Index>(home_of_own.size()));
     std::erase_if(arcs, [&](const Arc& arc) {
         const Index a = own[as_size(arc.low)], b = own[as_size(arc.high)];
-        if (std::max(a, b) >= pairs_.n_parts) return true;
+        if (std::max(a, b) >= n_homes) return true;
         known.unite(a, b);
         return false;
     });

@@ -97,7 +97,7 @@ class Builder {
 
     std::vector<Arc> build(Control& control) {
         while (boruvka_.must_ask(control)) {
-            const std::vector<Arc> joining = find_joining(control);
+            const std::vector<Arc> joining = leave_to_strays() ? std::vector<Arc>{} : find_joining(control);
             if (!(joining.empty() ? ask(control) : boruvka_.join(joining)))
                 throw std::overflow_error(
                     "components are infinitely far from each other, so no tree joins them; rescale the "
@@ -145,11 +145,27 @@ class Builder {
         return boruvka_.merge_answers();
     }
 
-    // The arcs that join all components; none if asking is less work.
-    std::vector<Arc> find_joining(Control& control) const {
+    std::vector<Index> component_of_samples() const {
         std::vector<Index> component;
         for (Index i = 0; i < engine_.n_samples(); ++i)
             component.push_back(boruvka_.component()[as_size(number_of(i))]);
+        return component;
+    }
+
+    // Whether there are components that no part stands for. They are small, as pieces of a cluster are, and
+    // are asked before the others are joined by what the pass has found between their parts.
+    bool leave_to_strays() {
+        if (!parts_) return false;
+        const Index n_components = boruvka_.n_components();
+        const std::vector<Index> homes = parts_->homes(component_of_samples(), n_components);
+        std::vector<char> waits(as_size(n_components), false);
+        for (const Index home : homes) waits[as_size(home)] = true;
+        return !homes.empty() && boruvka_.let_wait(waits);
+    }
+
+    // The arcs that join all components; none if asking is less work.
+    std::vector<Arc> find_joining(Control& control) const {
+        const std::vector<Index> component = component_of_samples();
         const Index n_components = boruvka_.n_components();
         std::vector<Arc> arcs;
         const double n_asked_pairs =

@@ -16,6 +16,9 @@ inline constexpr int lanes = 16;
 inline constexpr int panel_blocks = 16;
 inline constexpr int panel = panel_blocks * lanes;
 inline constexpr int filter_queries = 6;
+// The filter sums so many features at a time: the samples' part of them stays in the first-level cache for
+// all queries, and a sum of such sums is rounded less than one long sum.
+inline constexpr Index filter_features = 128;
 static_assert(longest_step % panel == 0);
 
 // The samples of a panel as queries too, where distances between samples are asked for: hits are the bits,
@@ -29,9 +32,9 @@ struct OtherSide {
 
 // A value for each pair of query and sample, in T with all its rounding (see Estimate): fit to discard pairs,
 // never to decide. Each group holds `filter_queries` queries, feature by feature; reach, values and hits go
-// query by query. The sums begin with `start`, one per sample of the panel, or with 0 where it is nullptr.
-// Hits are the bits of the values <= reach; values are left undefined where there is no hit nearby. `other`
-// may be nullptr.
+// query by query. Sums of `filter_features` features each are added up; the first begins with `start`, one
+// per sample of the panel, or with 0 where it is nullptr. Hits are the bits of the values <= reach; values
+// are left undefined where there is no hit nearby. `other` may be nullptr.
 template <class T>
 using Filter = void (*)(const T* const* groups, Index n_groups, const T* blocks, const T* start,
                         Index n_features, const T* reach, const OtherSide<T>* other, T* values,

@@ -74,6 +74,10 @@ class Boruvka {
     Index n_components() const { return static_cast<Index>(size_.size()); }
     double reach(Index sample) const { return best_[as_size(component_[as_size(sample)])].arc.weight; }
 
+    // Leaves the questions to components that do not wait, and says whether there are any; if not, all are
+    // asked.
+    bool let_wait(const std::vector<char>& waits);
+
     // No sample but `nearest` is at most `searched` away, or comes before it; `nearest` may be farther than
     // that, or none, and then says nothing.
     void answer(Index sample, const Neighbour& nearest, double searched);
@@ -155,7 +159,7 @@ class Boruvka {
     std::vector<Index> reading_;     // samples whose lists are not exhausted
     std::vector<Index> answered_;    // samples that know an outsider beyond their lists
     std::vector<Index> asking_;
-    Index largest_ = none;  // the component that waits for the others
+    std::vector<char> waits_;  // per component, whether it waits for others to join it
     std::vector<Arc> arcs_;
 };
 

@@ -12,7 +12,8 @@
 namespace pathforest {
 
 // From a few of the samples: the components that their lists leave are the parts, and each sample belongs to
-// the part of the one that is nearest to it.
+// the part of those that are nearest to it. If these are of several, it belongs to nobody: the lightest arcs
+// between parts would begin at such samples, and say nothing of the others if the guess is wrong.
 class Parts {
   public:
     // None if the few leave one component or very many, or if the engine makes no pass over all pairs.
@@ -23,7 +24,11 @@ class Parts {
     // For the pass; nullptr without parts.
     PairsOfParts* pairs() { return joining_ ? &pairs_ : nullptr; }
 
-    // After the pass: the arcs that join all components, ascending, by sample; `component` goes by sample.
+    // After the pass: per part the component that most of its samples have; `component` goes by sample. None
+    // if arcs cannot be joined.
+    std::vector<Index> homes(std::span<const Index> component, Index n_components) const;
+
+    // After the pass: the arcs that join all components, ascending, by sample.
     // What the guess has missed is looked for, if that takes no more pairs of samples than so many; else
     // none.
     std::vector<Arc> join(std::span<const Index> component, Index n_components, double most_pairs,
@@ -37,7 +42,7 @@ class Parts {
     void note_limits();
 
     const AnyEngine& any_;
-    std::vector<Index> part_;  // per sample
+    std::vector<Index> part_;  // per sample; the last one is nobody's
     PairsOfParts pairs_;
     std::optional<Joining> joining_;
 };

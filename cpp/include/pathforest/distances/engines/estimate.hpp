@@ -1,11 +1,12 @@
 // What the filter's value of a pair tells about its distance.
 #pragma once
 
-#include "pathforest/types.hpp"
+#include "pathforest/distances/kernels.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace pathforest {
 
@@ -40,27 +41,37 @@ struct Estimate {
     }
 };
 
-// Each of the additions and multiplications is off by at most one part in 2^24 (2^53); four times that is
-// safe, and the smallest normal number covers what underflows. The floor keeps estimates apart from distances
+// How much roundings change a filter's sum, as a part of what its terms add up to, all taken as positive. A
+// term takes part in as many additions as its own sum has features, and then in one for each further sum;
+// each changes it by half an epsilon at most. For floats one half covers that, and the other is room for
+// steps before and after, which are few or in float64. For doubles, lengths and the distances themselves are
+// sums over all features: the four halves cover one such sum for the filter, one for lengths and one for
+// distances.
+template <class T>
+double rounding_part(Index n_features) {
+    const Index in_parts = std::min(n_features, filter_features + n_features / filter_features);
+    const double steps = std::is_same_v<T, double> ? 2.0 * n_features + 16 : in_parts + 8.0;
+    return steps * static_cast<double>(std::numeric_limits<T>::epsilon());
+}
+
+// The smallest normal number covers what underflows in a step. The floor keeps estimates apart from distances
 // by more than the last digits that a metric's root or logarithm may get wrong.
 template <class T>
 Estimate estimate_by_differences(Index n_features) {
-    const double steps = static_cast<double>(n_features) + 8;
-    return {1, 0, std::max(1e-12, 2 * steps * static_cast<double>(std::numeric_limits<T>::epsilon())),
-            steps * static_cast<double>(std::numeric_limits<T>::min())};
+    return {1, 0, std::max(1e-12, rounding_part<T>(n_features)),
+            (static_cast<double>(n_features) + 8) * static_cast<double>(std::numeric_limits<T>::min())};
 }
 
-// |a - b|^2 = 2 (|b|^2 / 2 - a.b) + |a|^2, where every step is off by a part of |a|^2, |a||b| or |b|^2; by
-// anything where these overflow.
+// |a - b|^2 = 2 (|b|^2 / 2 - a.b) + |a|^2. The terms add up to |b|^2 + 2 |a||b| + |a|^2; they may be anything
+// where these overflow.
 template <class T>
 Estimate estimate_by_products(Index n_features, double length, double largest_length) {
     const double sum = length + largest_length;
     if (!(sum * sum < static_cast<double>(std::numeric_limits<T>::max()) / 4)) return {};
-    const double steps = static_cast<double>(n_features) + 8;
     return {2, length * length, 1e-12,
-            2 * steps *
-                (static_cast<double>(std::numeric_limits<T>::epsilon()) * sum * sum +
-                 static_cast<double>(std::numeric_limits<T>::min()))};
+            rounding_part<T>(n_features) * sum * sum +
+                2 * (static_cast<double>(n_features) + 8) *
+                    static_cast<double>(std::numeric_limits<T>::min())};
 }
 
 }  // namespace pathforest
