@@ -296,8 +296,8 @@ docs/playground/textbook.js | tests/playground -k textbook
 + (step <= length[u])
 
 src/pathforest/plotting/explanation.py | tests/plotting/test_plotting.py
-- model.classes_[code] != winner
-+ code != winner
+- model.classes_[code] != one.label
++ code != one.label
 src/pathforest/plotting/landscape.py | tests/plotting/test_plotting.py
 - np.fmax.at(
 + np.maximum.at(

@@ -1,7 +1,6 @@
 """Why a sample got its label: what its class and the next one cost, and who made which offers.
 
-First what explanations say, then how features compare, then explanations of any fitted model: estimators,
-pipelines that end in one, and searches for the best.
+First what explanations say, then how features compare, then explanations of models, pipelines and searches.
 """
 
 from __future__ import annotations
@@ -313,9 +312,8 @@ def explain_queries(model: Any, forest: KeptForest, Q: np.ndarray) -> Explanatio
         for i, count in enumerate(counts):
             if count:
                 made = indices[i, :count].tolist(), offers[i, :count].tolist()
-                offered[rows.start + i].append(
-                    (code, Rival(model.classes_.item(code), costs[i], *made, np.nan))
-                )
+                bidder = Rival(model.classes_.item(code), costs[i], *made, np.nan)
+                offered[rows.start + i].append((code, bidder))
     for query, code, made in zip(Q, decide(forest, Q).code, offered, strict=True):
         made = sorted(made, key=lambda pair: (pair[0] != code, pair[1].cost))
         winner, rival = (
@@ -324,8 +322,8 @@ def explain_queries(model: Any, forest: KeptForest, Q: np.ndarray) -> Explanatio
         )
         path = path_to_root(model.predecessor_, winner.conquerors[0])
         features = compare_samples(model, query, winner, rival)
-        explained = Explanation(*winner, path, model.cost_[path].tolist(), rival, features)
-        explanations.append(explained._replace(memberships=_memberships(model, path)))
+        shrunk, costs = _memberships(model, path), model.cost_[path].tolist()
+        explanations.append(Explanation(*winner, path, costs, rival, features, memberships=shrunk))
     return explanations
 
 
@@ -347,9 +345,7 @@ def _distance(forest: KeptForest, query: np.ndarray, member: int) -> float:
     return float(samples.engine(np.array([member]), query.dtype).query(block, 1, 1)[0][0, 0])
 
 
-def compare_samples(
-    model: Any, query: np.ndarray, winner: Rival, rival: Rival | None
-) -> list[Feature] | None:
+def compare_samples(model: Any, query: Any, winner: Rival, rival: Rival | None) -> list[Feature] | None:
     """Set the features of a query beside those of the samples that made the cheapest offers."""
     samples = model._samples
     if samples.X is None:

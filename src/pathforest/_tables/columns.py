@@ -94,11 +94,10 @@ def integer(text: str) -> int:
 
 def reads_as(text: str, convert: Callable[..., Any], *options: Any) -> bool:
     """Say whether a text can be converted."""
-    try:
+    with suppress(ValueError):
         convert(text, *options)
-    except ValueError:
-        return False
-    return True
+        return True
+    return False
 
 
 def kind_of(column: np.ndarray, decimal: str | None = None) -> str:
@@ -312,8 +311,7 @@ def labels(column: np.ndarray, decimal: str | None = None) -> np.ndarray:
         if not cell.strip():
             raise BadCell(row, "the cell is empty; fill it or leave the line out")
         if len(cell) > LONGEST_LABEL:
-            reason = f"has {len(cell)} characters, too many for a label; shorten it"
-            raise BadCell(row, f"{show(cell)} {reason}")
+            raise BadCell(row, f"{show(cell)} has {len(cell)} characters, too many for a label; shorten it")
     return objects(cells)
 
 
@@ -428,8 +426,7 @@ def as_table(X: Any) -> Any:
     """Return X as something whose columns have types of their own, None if it is an array of numbers."""
     if hasattr(X, "columns"):
         return X
-    is_numeric = isinstance(X, np.ndarray) and X.dtype.kind in "biufc"
-    if is_numeric or hasattr(X, "tocsr") or np.asarray(X).dtype.kind in "biufc":
+    if hasattr(X, "tocsr") or np.asarray(X).dtype.kind in "biufc":
         return None
     table = np.asarray(X, dtype=object)
     return table if table.ndim == 2 else None

@@ -168,11 +168,8 @@ class Bidder(NamedTuple):
 
 
 def find_bidders(model: Any, Q: Any, one: Explanation) -> list[Bidder]:
-    """List the offers to a query of each class but the winner, that with the cheapest offer first.
-
-    Where paths are worth a density, only that of the rival is known.
-    """
-    if one.density is not None:
+    """List the offers to a query of each class but the winner, that with the cheapest offer first."""
+    if one.density is not None:  # of such paths only that of the rival is known
         codes = [] if one.rival is None else np.flatnonzero(model.classes_ == one.rival.label).tolist()
         return [Bidder(code, np.array(one.rival.conquerors), one.rival.offers[0]) for code in codes]
     bidders = [
