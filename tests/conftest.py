@@ -51,9 +51,6 @@ def small_random_forests():
 
 
 def pytest_configure(config):
-    """Forbid the network.
-
-    And let classes of one sample pass: scikit-learn takes many of them for a regression target, and warns.
-    """
+    """Forbid the network, and let pass what scikit-learn warns of: classes of one sample."""
     sys.addaudithook(stay_here)
     config.addinivalue_line("filterwarnings", "ignore:The number of unique classes:UserWarning")

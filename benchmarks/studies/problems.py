@@ -160,10 +160,7 @@ class Split(NamedTuple):
 
 
 def split(data: Data, name: str, repeat: int, noise: float = 0.0, largest: int = LARGEST) -> Split:
-    """Keep a fifth for testing, stratified, and change a share of the training labels.
-
-    Classes of which fewer than `FEWEST` samples were drawn are left out. All is decided by the arguments.
-    """
+    """Keep a fifth for testing, stratified, change a share of the training labels, leave out tiny classes."""
     rng = np.random.default_rng([repeat, *name.encode()])
     if len(data.X) > largest:
         chosen = rng.choice(len(data.X), largest, replace=False)

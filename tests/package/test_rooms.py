@@ -49,10 +49,7 @@ def room(module):
 
 
 def imported(module):
-    """Modules of the package that a file imports anywhere: late ones, and those for types, as well.
-
-    Modules named by a literal string count too; the tables of persistence and of the package do not.
-    """
+    """Modules of the package that a file imports anywhere, also late, for types, or by a literal string."""
     for node in ast.walk(ast.parse(MODULES[module].read_text())):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module} has a relative import; name the module in full"

@@ -19,10 +19,7 @@ ANSWERS = ("predict", "predict_proba", "class_costs", "score_samples")
 
 
 def same(got, expected, where="it", left_out=("_fit_cache", "_fit_grown"), memory=False):
-    """Equal types and values all the way down, bit for bit; of objects all attributes but those left out.
-
-    With `memory` arrays also have the same order in memory, and may both be written to or not.
-    """
+    """Equal bit for bit all the way down, but what is left out; with `memory` in layout and writability."""
     if got is expected:
         return
     assert type(got) is type(expected), where

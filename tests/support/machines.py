@@ -53,11 +53,8 @@ def interrupted():
 
 
 def interrupt(work, after=0.3):
-    """Interrupt work after some seconds of the processor; return how many more it has taken to end.
-
-    The processor's clock stands still while other processes run: a busy machine changes nothing, and what the
-    work still does can be held against a limit.
-    """
+    """Interrupt work after some seconds of the processor; return how many more it has taken to end."""
+    # This clock stands still while other processes run: a busy machine changes nothing.
     before = signal.signal(signal.SIGPROF, signal.default_int_handler)
     start = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, after)

@@ -126,11 +126,9 @@ class Prepared(NamedTuple):
 def prepare(
     model: Any, samples: Samples, *, scale: bool | None, by_default: bool = False, warns: bool = True
 ) -> Prepared:
-    """Make samples of a training table: numbers stay as they are unless they are to be scaled.
-
-    If nothing is said of that, they are scaled `by_default` where units count, but not for a search, which
-    tries that itself, and not if they are LibOPF's. A mixed table is encoded, but a search does that itself.
-    """
+    """Make samples of a training table: numbers stay as they are unless they are to be scaled."""
+    # If nothing is said, they are scaled `by_default` where units count, unless they are LibOPF's or for a
+    # search, which tries that itself. A mixed table is encoded, but a search does that itself.
     from sklearn.preprocessing import StandardScaler
 
     X, names, params = samples.X, samples.features, model.get_params()

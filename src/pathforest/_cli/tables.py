@@ -43,11 +43,7 @@ def find_column(stream: Stream, wanted: str, way_out: str = "") -> str:
 def find_label(
     stream: Stream, label: str | None, *, needed: bool = True, known: str | None = None
 ) -> str | None:
-    """Return the name of the label column, given by name or position.
-
-    If none is given, it is the one that the format has, the one that a model was trained with (`known`), or
-    one called `label`; None if it is not needed and does not exist.
-    """
+    """Return the label column: that given, else the format's, the model's (`known`), `label`, or None."""
     way_out = "; name the column of labels with --label"
     usual = stream.label or (known if known in stream.names else "label")
     if label is None and not needed and (usual not in stream.names or usual in stream.beside):
@@ -110,13 +106,10 @@ def read_samples(
     empty_labels: bool = False,
     distances: str | None = None,
 ) -> Samples:
-    """Read a whole file.
-
-    `kinds` are columns to be read as "number" or "category", or to "drop", whatever they hold. With `encode`,
-    text and empty cells are read too: `X` is then a dict of columns, unless all are numbers; None says that
-    there is no such choice. `labels` are needed, or read if there are any, or only not a feature; if some may
-    be empty, `y` is a masked array. Distances are a LibOPF file, to be used instead of features.
-    """
+    """Read a whole file."""
+    # `kinds` are columns to be read as "number" or "category", or to "drop". With `encode` text and gaps are
+    # read: `X` is a dict of columns, unless all are numbers; None: there is no such choice. `labels` are
+    # needed, read if there are any, or no feature; if some may be empty, `y` is masked. Distances are a file.
     with open_stream(path, **reading.format) as stream:
         column = find_label(stream, reading.label, needed=labels == "needed")
         kinds = {find_column(stream, name): kind for name, kind in (kinds or {}).items()}

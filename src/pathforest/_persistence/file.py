@@ -313,11 +313,8 @@ def decode(objects: list[Any], arrays: list[np.ndarray]) -> Any:
 
 
 def _class_of(name: str) -> type | None:
-    """Return the class that a name in a file stands for, if there is one.
-
-    No module is imported because a file says so, but for those of public names; they list the classes that
-    their objects contain.
-    """
+    """Return the class that a name in a file stands for, if there is one."""
+    # No module is imported because a file says so, but for those of public names, which list what is in them.
     package = import_module(__package__.partition(".")[0])
     if name not in TABLES and name in package.__all__:
         getattr(package, name)

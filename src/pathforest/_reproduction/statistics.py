@@ -48,12 +48,9 @@ def summary(experiment: Experiment) -> Summary:
 
 
 def summarise(results: pd.DataFrame, classifiers: Sequence[str] | None = None) -> pd.DataFrame:
-    """Give mean, standard deviation (ddof = 0) and F1 of each dataset and classifier, and the bold mark.
-
-    Bold as in the paper: the best mean accuracy, or not significantly different from it by the Wilcoxon
-    signed-rank test over the runs. Only the classifiers asked for compete for it. `speedup` is the paper's
-    seconds of training over ours: another machine.
-    """
+    """Give mean, deviation and F1 of each dataset and classifier, the speed-up and the bold mark."""
+    # As in the paper: the best mean accuracy, and those not significantly different by Wilcoxon's signed-rank
+    # test over the runs, among the classifiers asked for. The speed-up is over seconds of another machine.
     chosen = results if classifiers is None else results[results["classifier"].isin(classifiers)]
     groups = chosen.groupby(["dataset", "classifier"], sort=False)
     table = groups.agg(
@@ -120,11 +117,7 @@ def sensitivity(landscapes: pd.DataFrame) -> pd.DataFrame:
 
 
 def average_ranks(results: pd.DataFrame) -> tuple[pd.Series, float]:
-    """Return the mean rank of each classifier over the datasets, and Nemenyi's critical difference.
-
-    Rank 1 is the best mean accuracy. Two classifiers whose ranks differ by less than the critical difference
-    do not differ at the 5 % level. With fewer than two datasets or classifiers it is infinite.
-    """
+    """Return mean ranks over the datasets, 1 the best, and Nemenyi's critical difference, or infinity."""
     means = results.groupby(["dataset", "classifier"])["accuracy"].mean().unstack().dropna(axis="columns")
     ranks = means.rank(axis="columns", ascending=False).mean().sort_values()
     n_datasets, n_classifiers = means.shape

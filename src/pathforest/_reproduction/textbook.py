@@ -20,12 +20,10 @@ def worst_training_error(
 
 
 def training_error(X: np.ndarray, y: np.ndarray) -> float:
-    """Return the share of training samples that the textbook algorithm gives to another class.
-
-    Prim's spanning tree, prototypes at its arcs between classes, then Dijkstra with f_max over the complete
-    graph; among equal costs the first to come leaves the queue first, and an equal offer conquers nothing. In
-    theory no training label is lost. That holds while no two arcs weigh the same.
-    """
+    """Return the share of training samples that the textbook algorithm gives to another class."""
+    # Prim's tree, prototypes at its arcs between classes, Dijkstra with f_max over the complete graph. Of
+    # equal costs the first to come leaves first, and an equal offer conquers nothing. If no two arcs weigh
+    # the same, no label is lost.
     D = cdist(X, X, "sqeuclidean")
     prototypes = _boundary(D, y)
     if not prototypes.any():

@@ -174,11 +174,8 @@ def log_losses(given: np.ndarray) -> np.ndarray:
 def rank(
     cells: Sequence[Cell], score: np.ndarray, log_loss: np.ndarray, transforms: Sequence[str]
 ) -> np.ndarray:
-    """Return the positions of the cells from best to worst, given their mean scores and log losses.
-
-    After the score come the log loss, sigma nearest 1, tree before complete, fewer conquerors, smaller k_max,
-    the order of the names in `transforms`, and last the order of the cells.
-    """
+    """Return the positions of the cells from best to worst, given their mean scores and log losses."""
+    # After these come sigma nearest 1, tree before complete, fewer conquerors, smaller k_max, and the orders.
     score, log_loss = np.round(score, DECIMALS), np.round(log_loss, DECIMALS)
     place = {name: number for number, name in enumerate(transforms)}
 

@@ -363,11 +363,7 @@ def format_of(
     ending: str | None = None,
     use: Literal["read", "write", "show"] = "read",
 ) -> tuple[Format, str, bool]:
-    """Return a format by the ending of a name, that ending without `.gz`, and whether that was there.
-
-    The standard input and output, `-` or None, are CSV. `ending`, such as ``"csv.gz"``, overrules the name;
-    `use` is to read, to write what is read again, or to show any columns.
-    """
+    """Return the format by the ending of a name or `ending`, that without `.gz`, and if that was there."""
     suffix, is_packed = split_ending(path, ending)
     fits = {
         "read": lambda form: form.read is not None,
@@ -396,12 +392,8 @@ def split_ending(path: str | PathLike[str] | None, ending: str | None = None) ->
 def open_stream(
     path: str | BinaryIO, *, ending: str | None = None, n_features: int | None = None, **how: str | None
 ) -> Iterator[Stream]:
-    """Open a file to be read in batches; `-` is the standard input.
-
-    Memory stays small however large a CSV, LibOPF or Parquet file is, unless the caller keeps the batches.
-    `ending` is as for `format_of`. LIBSVM files do not say `n_features`; `sep`, `decimal` and `encoding` are
-    of CSV and TSV files.
-    """
+    """Open a file, `-` for the standard input, to be read in batches: little memory however large it is."""
+    # LIBSVM files do not say `n_features`; `sep`, `decimal` and `encoding` are of CSV and TSV files.
     is_input, is_file = path == "-", not isinstance(path, str)
     name = "standard input" if is_input else "the file" if is_file else escape(path)
     form, suffix, is_packed = format_of(None if is_file else path, ending)
