@@ -38,7 +38,7 @@ src/pathforest/_cli/commands/predict.py | tests/cli/test_answers.py
 - model._labels_and_probabilities(X)
 + model.predict(X), model.predict_proba(X)
 src/pathforest/_pages/decisions.py | tests/cli/test_audit.py
-- if as_label(given, of_integers=y.dtype.kind == "i") != label:
+- if as_label(given, of_integers=of_integers) != label:
 + if False:
 src/pathforest/_cli/entrypoint.py | tests/cli/test_bugs.py
 - dis.opname[code.co_code[found.tb_lasti]] == "RAISE_VARARGS"
