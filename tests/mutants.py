@@ -154,7 +154,7 @@ src/pathforest/_issues/find.py | tests/issues/test_issues.py
 src/pathforest/_issues/unseen.py | tests/issues/test_issues.py
 - min_samples_leaf=LEAF, n_jobs
 + n_jobs
-- np.lexsort(X.T[::-1])
+- content_order(X)
 + np.arange(len(X))
 - np.sort(np.unique(codes[order], return_index=True)[1])
 + np.unique(codes[order], return_index=True)[1]

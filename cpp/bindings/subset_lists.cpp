@@ -1,5 +1,6 @@
-// Neighbour lists of some of the samples.
+// Neighbour lists of some of the samples, and those of two parts in one.
 #include "pathforest/graph/subset_lists.hpp"
+#include "pathforest/ties.hpp"
 
 #include "arrays.hpp"
 
@@ -27,6 +28,33 @@ std::tuple<Result<double>, Result<Index>, Result<Index>> lists_of_subset(const M
             to_numpy(std::move(neighbours), {subset.size(), as_size(k)}), to_numpy(std::move(too_short))};
 }
 
+using ListArrays = std::tuple<Result<double>, Result<Index>>;
+
+ListArrays merged_lists(const Matrix<double>& distances, const Matrix<Index>& indices,
+                        const Matrix<double>& further_distances, const Matrix<Index>& further_indices) {
+    const std::size_t n = distances.shape(0), k = distances.shape(1), more = further_distances.shape(1);
+    if (indices.shape(0) != n || indices.shape(1) != k || further_distances.shape(0) != n ||
+        further_indices.shape(0) != n || further_indices.shape(1) != more) {
+        throw std::invalid_argument("lists to be merged differ in shape");
+    }
+    std::vector<double> values(n * k);
+    std::vector<Index> samples(n * k);
+    run_interruptibly(1, [&](Control& control) {
+        for (std::size_t i = 0; i < n; ++i) {
+            if (i % samples_between_pauses == 0) control.check();
+            const double *one = distances.data() + i * k, *other = further_distances.data() + i * more;
+            const Index *of_one = indices.data() + i * k, *of_other = further_indices.data() + i * more;
+            for (std::size_t j = i * k, a = 0, b = 0; j < (i + 1) * k; ++j) {
+                const bool is_other =
+                    b < more && Neighbour{other[b], of_other[b]} < Neighbour{one[a], of_one[a]};
+                values[j] = is_other ? other[b] : one[a];
+                samples[j] = is_other ? of_other[b++] : of_one[a++];
+            }
+        }
+    });
+    return {to_numpy(std::move(values), {n, k}), to_numpy(std::move(samples), {n, k})};
+}
+
 }  // namespace
 
 void bind_subset_lists(nb::module_& m) {
@@ -34,6 +62,9 @@ void bind_subset_lists(nb::module_& m) {
         "subset_lists", lists_of_subset, "distances"_a.noconvert(), "indices"_a.noconvert(),
         "chosen"_a.noconvert(), "k"_a, "n_threads"_a = 1,
         "Lists of the chosen samples among themselves, from lists of all; and which of them are too short.");
+    m.def("merge_lists", merged_lists, "distances"_a.noconvert(), "indices"_a.noconvert(),
+          "further_distances"_a.noconvert(), "further_indices"_a.noconvert(),
+          "The nearest of two lists per sample, as many as the first has.");
 }
 
 }  // namespace pathforest

@@ -309,6 +309,9 @@ def subset_lists(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, 
     Lists of the chosen samples among themselves, from lists of all; and which of them are too short.
     """
 
+def merge_lists(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], further_distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], further_indices: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+    """The nearest of two lists per sample, as many as the first has."""
+
 class KnownTree:
     """The spanning tree of the first samples, ascending."""
 

@@ -190,6 +190,7 @@ REFUSED = {
     "subset_lists(k=2)": "less than the number of samples chosen",
     "subset_lists(k=-1)": "less than the number of samples chosen",
     "subset_lists(distances=np.array([[2.0, 1.0]] * 3))": "ascending order",
+    "_core.merge_lists(*LISTS, ONES[:, None], LISTS[1])": "differ in shape",
     # engines
     "ROWS.knn(1)": NO_SAMPLES,
     "ROWS.knn(0)": NO_SAMPLES,

@@ -219,17 +219,6 @@ def answered(
             builder.answer(*nearest_foreign(samples, component, reach))
 
 
-def merge(
-    distances: np.ndarray, indices: np.ndarray, new_distances: np.ndarray, new_indices: np.ndarray
-) -> Lists:
-    """Merge lists, keeping the length of the first."""
-    k = distances.shape[1]
-    distances = np.concatenate([distances, new_distances], axis=1)
-    indices = np.concatenate([indices, new_indices], axis=1)
-    order = np.lexsort((indices, distances))[:, :k]
-    return np.take_along_axis(distances, order, axis=1), np.take_along_axis(indices, order, axis=1)
-
-
 def without_self(distances: np.ndarray, indices: np.ndarray, samples: np.ndarray) -> Lists:
     """Leave each sample out of its own list, which loses its last entry if the sample is not in it."""
     own = indices == samples[:, None]

@@ -29,7 +29,6 @@ from pathforest._engines.engine import (
     SpanningTree,
     TreeArrays,
     answered,
-    merge,
     without_self,
 )
 from pathforest._engines.metric import Metric, features_engine
@@ -145,7 +144,8 @@ class GrowingEngine(PythonEngine):
         found = np.full((len(queries), k), np.inf), np.full((len(queries), k), -1, dtype=np.int32)
         for start, _, engine in self._engines():
             distances, indices = engine.query(queries, min(k, engine.n_samples), n_threads, reach)
-            found = merge(*found, distances, np.where(indices < 0, -1, indices + start).astype(np.int32))
+            indices = np.where(indices < 0, -1, indices + start).astype(np.int32)
+            found = _core.merge_lists(*found, distances, indices)
         return found
 
     def nearest_foreign(
@@ -215,7 +215,7 @@ class GrowingEngine(PythonEngine):
             changed = np.flatnonzero(nearest < last)  # on ties the old one stays
             new = self._engine(n, self.n_samples)
             found = new.query(self._X[changed], min(k, self._n_new), n_threads)
-            rows = merge(distances[changed], indices[changed], found[0], found[1] + np.int32(n))
+            rows = _core.merge_lists(distances[changed], indices[changed], found[0], found[1] + np.int32(n))
             distances[changed], indices[changed] = rows
         asked = np.concatenate([self._known.outdated, np.arange(n, self.n_samples)])
         distances[asked], indices[asked] = self._nearest_others(asked, k, n_threads)

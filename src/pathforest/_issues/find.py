@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
+from pathforest import _core
 from pathforest._engines.matrix import symmetric
 from pathforest._engines.samples import SparseSamples
 from pathforest._issues.issues import Issues
@@ -19,6 +20,8 @@ from pathforest._models.base import FitData, KeptSamples, OPFEstimator, open_fit
 from pathforest._models.labels import Opinion, compare_costs, flag, flag_little, join
 from pathforest._models.leave_one_out import Offers, leave_one_out_offers, no_lists
 from pathforest._models.offers import NONE
+from pathforest._utils.checks import map_threads
+from pathforest._utils.splits import content_order
 from pathforest.graph import KnnGraph
 from pathforest.membership import density, lower_fence, normality
 
@@ -29,6 +32,7 @@ FEWEST = 10  # samples for models that learn, so that the folds inside a search 
 SMALL = (600, 50, 10)
 # Up to this many samples times classes, and classes, it grows a random forest: that keeps all shares.
 GROWN, MOST_CLASSES = 1_000_000, 100
+AT_ONCE = 32  # features that one thread standardises
 # So near, as a share of the median distance from a sample to its nearest other, two samples are nearly equal.
 NEAR = 0.1
 
@@ -146,7 +150,7 @@ def find_issues(
     )
     data = open_fit(question, X, y, labelled=True, as_given=False)
     way = _choose(data) if method == "auto" else _Way(method, method == "learned")
-    X, codes = _standardised(data.X) if way.standardises else data.X, data.labels.codes
+    X, codes = _standardised(data.X, data.n_threads) if way.standardises else data.X, data.labels.codes
     asked = KeptSamples(X, data.metric, algorithm, data.n_threads, device, {}), codes, int(n_conquerors)
     if way.method == "fast":
         if not way.standardises:
@@ -191,9 +195,16 @@ def _choose(data: FitData) -> _Way:
     return _Way("thorough" if is_small else "learned", True)
 
 
-def _standardised(X: np.ndarray) -> np.ndarray:
+def _standardised(X: np.ndarray, n_threads: int) -> np.ndarray:
     """Give features mean 0 and standard deviation 1, added up in an order that is not that of the rows."""
-    return make_pipeline(MaxAbsScaler(), StandardScaler()).fit(X[np.lexsort(X.T[::-1])]).transform(X)
+    order, found = content_order(X), np.empty_like(X)
+
+    def scale(features: slice) -> None:
+        scaler = make_pipeline(MaxAbsScaler(), StandardScaler()).fit(X[order, features])
+        found[:, features] = scaler.transform(X[:, features])
+
+    list(map_threads(scale, n_threads, (slice(i, i + AT_ONCE) for i in range(0, X.shape[1], AT_ONCE))))
+    return found
 
 
 def _check_takes_features(data: FitData, method: str) -> None:
@@ -243,7 +254,11 @@ def duplicate_groups(data: FitData) -> np.ndarray:
         rows = zip(np.split(X.indices, ends), np.split(X.data, ends), strict=True)
         return _number_groups(np.array([a.tobytes() + b.tobytes() for a, b in rows], dtype=object))
     rows = np.ascontiguousarray(data.X + 0.0)  # -0.0 + 0.0 is 0.0: equal values have equal bytes
-    return _number_groups(rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0])
+    # Rows with a copy before or behind them: to sort all takes far longer.
+    found = _core.copy_numbers(rows) + _core.copy_numbers(rows[::-1].copy())[::-1] > 0
+    group, few = np.full(len(rows), NONE), rows[found]
+    group[found] = _number_groups(few.view(np.dtype((np.void, few.dtype.itemsize * few.shape[1])))[:, 0])
+    return group
 
 
 def _number_groups(labels: np.ndarray) -> np.ndarray:

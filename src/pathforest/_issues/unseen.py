@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from pathforest._models.labels import Labels
 from pathforest._search.transformers import unseen_shares
-from pathforest._utils.splits import Split, deal_folds
+from pathforest._utils.splits import Split, content_order, deal_folds
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 
 N_TREES = 300
@@ -28,7 +28,7 @@ def ask_unseen(X: np.ndarray, labels: Labels, question: Any, n_threads: int, ask
     names, codes = labels
     if len(names) == 1:
         return np.ones((len(X), 1))
-    order = np.lexsort(X.T[::-1])
+    order = content_order(X)
     classes = codes[order][np.sort(np.unique(codes[order], return_index=True)[1])]
     probability = np.empty((len(X), len(names)))
     probability[order[:, None], classes] = ask(

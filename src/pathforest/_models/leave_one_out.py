@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pathforest._engines.engine import Engine, KnnGraph, merge, without_self
+from pathforest import _core
+from pathforest._engines.engine import Engine, KnnGraph, without_self
 from pathforest._engines.matrix import distance_matrix, symmetric
 from pathforest._engines.samples import blocks
 from pathforest._models.base import KeptSamples
 from pathforest._models.offers import LARGE, NONE, Contenders, mean_offers
+from pathforest._utils.checks import map_threads
 
 # How far a class is searched for a training sample, as a multiple of the cost that it has to beat: what it
 # has there nearly always proves that it does not; if not, it is searched again without a limit.
@@ -59,7 +61,11 @@ def leave_one_out_offers(
     classes = _classes(samples, codes, r)
     own, other = no_lists(n, r), no_lists(n, r)
     for code, one in enumerate(classes):
-        for rows in one.parts(np.flatnonzero(codes == code), r):
+        given = np.flatnonzero(codes == code)
+        if samples.metric.kind == "features" and 1 < len(one.members) == len(given):
+            own.put(given, one.others(r))
+            continue
+        for rows in one.parts(given, r):
             own.put(rows, without_self(*one.ask(rows, r + 1), rows))
     nearest = NearestOthers(own.distances.copy(), own.indices.copy())
     cost, cheapest = np.full(n, np.inf), np.full(n, NONE)
@@ -79,7 +85,7 @@ def leave_one_out_offers(
             lists = one.ask(rows, r, reach)
             useful = lists.distances[:, 0] <= nearest.distances[rows, -1]
             near = rows[useful]
-            nearest.put(near, merge(*nearest.take(near), *lists.take(useful)))
+            nearest.put(near, _core.merge_lists(*nearest.take(near), *lists.take(useful)))
             # A sum of larger terms is not smaller, rounding included: missing members count as much as reach.
             size = min(r, one.size)
             known = np.where(lists.indices[:, :size] == NONE, reach[:, None], lists.distances[:, :size])
@@ -115,7 +121,7 @@ def _scan_few(
         near = no_lists(len(distances), r + 1)
         near.distances[:, :k], near.indices[:, :k] = distances, members[places]
         is_few, numbers = few[codes[rows]], np.arange(len(codes))[rows]
-        both = merge(*nearest.take(rows), *near)
+        both = _core.merge_lists(*nearest.take(rows), *near)
         alone = without_self(*near, numbers)
         nearest.put(rows, tuple(np.where(is_few[:, None], a, b) for a, b in zip(alone, both, strict=True)))
 
@@ -130,15 +136,38 @@ class _Class(NamedTuple):
 
     def parts(self, rows: np.ndarray, r: int) -> list[np.ndarray]:
         """Divide samples into parts that bound memory."""
-        return [rows[part] for part in blocks(len(rows), max(self.samples.X.shape[1], r))]
+        # A device is quick with a part of any length, and slow to start.
+        width = r if self.samples.device != "cpu" else max(self.samples.X.shape[1], r)
+        return [rows[part] for part in blocks(len(rows), width)]
 
     def ask(self, rows: np.ndarray, width: int, reach: np.ndarray | None = None) -> NearestOthers:
         """List the members nearest to samples; those beyond reach may be missing."""
-        k, found = min(width, self.size), no_lists(len(rows), width)
         X, is_matrix = self.samples.X, self.samples.metric.kind != "features"
-        queries = X[np.ix_(rows, self.members)] if is_matrix else X[rows]
-        found.distances[:, :k], places = self.engine.query(queries, k, self.samples.n_threads, reach)
-        found.indices[:, :k] = np.where(places == NONE, NONE, self.members[places])
+        queries = X[np.ix_(rows, self.members)] if is_matrix else self._copies(rows)
+        k, n_threads = min(width, self.size), self.samples.n_threads
+        return self._lists(width, *self.engine.query(queries, k, n_threads, reach))
+
+    def others(self, width: int) -> NearestOthers:
+        """List for each member the others nearest to it."""
+        return self._lists(width, *self.engine.knn(min(width, self.size - 1), self.samples.n_threads))
+
+    def _lists(self, width: int, distances: np.ndarray, places: np.ndarray) -> NearestOthers:
+        missing = (0, 0), (0, width - places.shape[1])
+        indices = np.append(self.members, NONE).astype(np.int32)[places]
+        return NearestOthers(
+            np.pad(distances, missing, constant_values=np.inf), np.pad(indices, missing, constant_values=NONE)
+        )
+
+    def _copies(self, rows: np.ndarray) -> np.ndarray:
+        X = self.samples.X
+        if self.samples.device == "cpu":
+            return X[rows]
+        found = np.empty((len(rows), X.shape[1]), X.dtype)
+
+        def copy(part: slice) -> None:
+            np.take(X, rows[part], axis=0, out=found[part], mode="clip")
+
+        list(map_threads(copy, self.samples.n_threads, blocks(len(rows), X.shape[1])))
         return found
 
 

@@ -62,6 +62,17 @@ def choose_part(keys: np.ndarray, codes: np.ndarray, size: int, fewest: int) -> 
     return np.sort(order[place < wanted[codes[order]]])
 
 
+def content_order(X: np.ndarray) -> np.ndarray:
+    """Return the order of rows by their values, first those of the first feature."""
+    first = X[:, 0]
+    order = np.argsort(first, kind="stable")
+    is_next = np.append(first[order[1:]] == first[order[:-1]], False)
+    is_tied = is_next | np.roll(is_next, 1)
+    rows = order[is_tied]
+    order[is_tied] = rows[np.lexsort(X[rows].T[::-1])]
+    return order
+
+
 def content_keys(columns: Iterable[np.ndarray], n_samples: int) -> np.ndarray:
     """Return a number for each sample that looks random and depends on nothing but its values."""
     # Equal samples get different ones: rows that are repeated very often would else all be chosen, or none.

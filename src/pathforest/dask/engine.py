@@ -20,7 +20,7 @@ from distributed import Client, Future
 
 from pathforest import _core
 from pathforest._engines.build import EngineFactory, build_engine
-from pathforest._engines.engine import Engine, PythonEngine, Samples, merge
+from pathforest._engines.engine import Engine, PythonEngine, Samples
 from pathforest._engines.metric import Metric, choose_algorithm, features_engine
 from pathforest.dask.futures import Sent, run_tasks, thread_counts
 
@@ -255,7 +255,7 @@ def neighbours_abroad(block: Block, lists: Lists, is_last: bool) -> Lists:
     distances, indices = engine.query(lists.queries, min(k, engine.n_samples), 1, reach)
     found = np.flatnonzero(indices[:, 0] >= 0)
     indices = np.where(indices[found] < 0, -1, indices[found] + np.int32(block.first))
-    merged = merge(lists.distances[found], lists.indices[found], distances[found], indices)
+    merged = _core.merge_lists(lists.distances[found], lists.indices[found], distances[found], indices)
     queries = None if is_last else lists.queries
     result = Lists(lists.distances.copy(), lists.indices.copy(), lists.is_copy, queries)
     result.distances[found], result.indices[found] = merged
