@@ -222,6 +222,7 @@ class TorchEngine(PythonEngine):
         with room_for(f"a copy of the samples in half precision, {2 * self._X.size:,} bytes"):
             scaling = self._scaling if centre is None else Scaling(self._seen, self._noise, centre)
             tiles = Tiles(self._seen, scaling, split)
+        tiles.compile_kernels(self._samples, self._lengths is not None)
         if centre is None:
             self._tiles_made[split] = tiles
         return tiles

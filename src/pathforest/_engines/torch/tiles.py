@@ -24,13 +24,15 @@ A sample's offer is the larger of its cost and its distance; for plain neighbour
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
 
 from pathforest._engines.torch import kernels
 from pathforest._engines.torch.candidates import CONVERTED, ROOM, Pairs, Scaling
-from pathforest._engines.torch.devices import pieces
+from pathforest._engines.torch.devices import current, pieces
+from pathforest._utils.checks import map_threads
 
 FIRST = 2**13  # columns of the first look, or more for large k
 GROWTH = 4  # how many times as many columns have been seen after the next look
@@ -60,19 +62,18 @@ class Limits(NamedTuple):
 def pair_sums(queries: Any, samples: Any, query: Any, sample: Any, are_products: bool) -> Any:
     """Add up products of pairs of rows, or their squared differences, in feature order."""
     sums = torch.empty(len(query), dtype=torch.float64, device=query.device)
-    if len(query):
-        kernels.sum_kernel[(-(-len(query) // kernels.PAIRS),)](
-            queries,
-            samples,
-            query,
-            sample,
-            sums,
-            len(query),
-            queries.shape[1],
-            are_products,
-            kernels.PAIRS,
-            enable_fp_fusion=False,
-        )
+    kernels.sum_kernel[(-(-len(query) // kernels.PAIRS),)](
+        queries,
+        samples,
+        query,
+        sample,
+        sums,
+        len(query),
+        queries.shape[1],
+        are_products,
+        kernels.PAIRS,
+        enable_fp_fusion=False,
+    )
     return sums
 
 
@@ -129,6 +130,22 @@ class Tiles:
         pairs = self._open_groups(Q, query, groups.number[query, place], limits.square, cost)
         return pairs, limits.is_open
 
+    def compile_kernels(self, samples: Any, are_products: bool) -> None:
+        """Run the kernels of plain neighbours on nothing, which compiles them at the same time."""
+        none, some = torch.empty(0, dtype=torch.long, device=samples.device), self._X[:1]
+
+        def run(kernel: Callable[[], Any]) -> None:
+            with current(samples.device):
+                kernel()
+
+        works = (
+            lambda: _Scan(self, some, None, None, None).all_groups(0),
+            lambda: self._open_groups(some, none, none.int(), none.double(), None),
+            lambda: pair_sums(samples[:1], samples, none, none, are_products),
+        )
+        # Kernels that Triton interprets take turns.
+        list(map_threads(run, 3 if samples.is_cuda else 1, works))
+
     def _look(self, k: int, scan: _Scan) -> tuple[Groups, Limits]:
         """Find the groups of samples that may count."""
         first, kept = _first_look(k) // kernels.COLUMNS, _kept(k)
@@ -151,22 +168,21 @@ class Tiles:
         """Return the samples in groups that are near enough, by query and sample."""
         n, d = self._X.shape
         squares = torch.empty((len(query), kernels.GROUP), device=Q.device)
-        if len(query):
-            kernels.measure_kernel[(-(-len(query) // kernels.ITEMS),)](
-                Q,
-                self._X,
-                self._order,
-                query,
-                group,
-                len(query),
-                torch.tensor([self.scale], dtype=torch.float64, device=Q.device),
-                squares,
-                d,
-                kernels.at_once(d),
-                kernels.ITEMS,
-                kernels.COLUMNS,
-                kernels.CELLS,
-            )
+        kernels.measure_kernel[(-(-len(query) // kernels.ITEMS),)](
+            Q,
+            self._X,
+            self._order,
+            query,
+            group,
+            len(query),
+            torch.tensor([self.scale], dtype=torch.float64, device=Q.device),
+            squares,
+            d,
+            kernels.at_once(d),
+            kernels.ITEMS,
+            kernels.COLUMNS,
+            kernels.CELLS,
+        )
         # Sums of d squares in float32 are off by less than d + 2 roundings.
         limit = (limit * (1 + (d + 24) * 2.0**-23) + self._absolute).float()
         item, member = (squares <= limit[query, None]).nonzero(as_tuple=True)
@@ -256,7 +272,7 @@ class _Scan:
     ) -> None:
         tiles = self._tiles
         blocks = self._m_padded // kernels.ROWS
-        each = -(-n_tiles // min(n_tiles, -(-PROGRAMS // blocks)))
+        each = max(1, -(-n_tiles // -(-PROGRAMS // blocks)))
         kernels.scan_kernel[(blocks, -(-n_tiles // each))](
             self._queries,
             tiles._values,
