@@ -15,12 +15,15 @@ from pathforest._engines.build import EngineFactory, build_engine
 from pathforest._models import parameters as rules
 from pathforest._models.base import OPFEstimator, warn_of_units
 from pathforest._models.explanation import Explanation
+from pathforest._models.growing import unchanged_on_failure
+from pathforest._models.labels import check_labels, read_labels
 from pathforest._persistence.checks import MODELS, saved
 from pathforest._search import ensemble
 from pathforest._search.folds import refit, search
 from pathforest._search.plan import Plan, as_numbers, check_search, make_plan
 from pathforest._search.scoring import Scorer, Scores, average, check_table, resolve_scoring, table
 from pathforest._utils.progress import fitting, stages_of
+from pathforest._utils.text import show
 from pathforest.fuzzy import FuzzyOPFClassifier
 
 if TYPE_CHECKING:
@@ -355,6 +358,46 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         is_given = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
         if not is_given and (samples := as_numbers(self, plan.samples)) is not None:
             self._fit_samples = samples  # for explanations
+        self._take_over_best()
+        return self
+
+    @available_if(_has_models)
+    @unchanged_on_failure
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Add samples to the models that the search has chosen; the first call of all is `fit`.
+
+        Cells, weights, `label_noise_` and representations stay as they were fitted. The new samples are
+        transformed, and every array of `estimators_` is then that of these models fitted to the transformed
+        samples so far. Where the world changes, a new search is worth its time.
+
+        Parameters
+        ----------
+        X : {array-like, data frame} of shape (n_samples, n_features)
+            New samples.
+        y : array-like of shape (n_samples,)
+            Their labels. Classes that the search has not seen are refused.
+        classes : array-like, default=None
+            Classes that there may be, as scikit-learn passes them; none may be new either.
+
+        Returns
+        -------
+        self : FuzzyOPFClassifierCV
+            The estimator. If the call fails or is interrupted, it stays as it was.
+        """
+        if "estimators_" not in vars(self):
+            return self.fit(X, y)
+        wanted = [
+            read_labels(self, y, reset=False).values,
+            *([] if classes is None else [check_labels(classes)]),
+        ]
+        known = set(self.classes_.tolist())
+        if new := [label for labels in wanted for label in labels.tolist() if label not in known]:
+            raise ValueError(
+                f"{show(new[0])} is none of the classes that the search has seen, and what it chose may not "
+                "suit it; fit a new search to all samples"
+            )
+        with threadpool_limits(1, user_api="blas"):
+            ensemble.grow(self, ensemble.check_samples(self, X), y)
         self._take_over_best()
         return self
 

@@ -4,17 +4,20 @@ import warnings
 
 import numpy as np
 import pytest
-from checks import fitted_attributes, same
+from checks import fitted_attributes, same, same_model
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import models, tied
 from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from strategies import METRICS, problems
+from zoo import make
 
 import pathforest
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, TrainingErrorWarning
-from pathforest._search.ensemble import of_the_truth
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, TrainingErrorWarning, load
+from pathforest._search.ensemble import classifier_of, of_the_truth
 from pathforest.noise import flip_labels
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
@@ -152,3 +155,31 @@ def test_warnings_of_cells_that_lose_are_not_shown():
         FuzzyOPFClassifierCV(
             transforms=None, sigmas=(0.2, 1.2), competitions="complete", refit=False, cv=[pair]
         ).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["search", "search as given"])
+def test_a_search_grows_as_its_models_do_with_their_representations(name, tmp_path):
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    X, y = X[order], y[order]
+    search = make(name).fit(X[:90], y[:90])
+    before, weights, bare = search.estimators_, search.weights_, make(name).partial_fit(X[:90], y[:90])
+    np.testing.assert_array_equal(bare.predict_proba(X), search.predict_proba(X))
+    search.save(tmp_path / "model.pf", growable=True)
+    for grown in (search, load(tmp_path / "model.pf")):
+        grown.partial_fit(X[90:100], y[90:100]).partial_fit(X[100:], y[100:])
+        assert grown.weights_.tolist() == weights.tolist()
+        for old, new in zip(before, grown.estimators_, strict=True):
+            added = old[:-1].transform(X[90:]) if isinstance(old, Pipeline) else X[90:]
+            old, new = map(classifier_of, (old, new))
+            expected = clone(old).fit(np.concatenate([old._fit_X, added]), y)
+            same_model(new, expected)
+        answers = grown.predict_proba(X[:9])
+        assert [one.label for one in grown.explain(X[90:99])] == grown.predict(X[90:99]).tolist()
+    kept = search.predict_proba(X)
+    with pytest.raises(ValueError, match="7 is none of the classes"):
+        search.partial_fit(X[:2], [0, 7])
+    with pytest.raises(ValueError, match="features"):
+        search.partial_fit(X[:2, :3], [0, 1])
+    np.testing.assert_array_equal(search.predict_proba(X), kept)
+    assert answers.shape == (9, 3)

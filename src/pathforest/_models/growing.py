@@ -170,8 +170,7 @@ def growth(model: Growing, wish: str) -> tuple[dict[str, Any], Known]:
     if grown is None:
         raise ValueError(
             f"{wish} needs labels, neighbour lists or the spanning tree, and this {type(model).__name__} "
-            "has not kept them: it comes from a file or a search. Save models with growable=True, or fit "
-            "to all samples"
+            "has not kept them: it comes from a file. Save models with growable=True, or fit to all samples"
         )
     graph = tree = None
     if grown.get("indices") is not None:

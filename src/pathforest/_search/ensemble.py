@@ -98,6 +98,25 @@ def ask(
     return [classifier._forest.on(search.device) for classifier in classifiers], Q
 
 
+def grow(search: Any, samples: Samples, y: Any) -> None:
+    """Add samples to each model, whose transformers stay as they are."""
+    made: dict[int, Any] = {}  # by transformer, which models share
+    models = []
+    for model in search.estimators_:
+        *steps, (name, classifier) = model.steps if isinstance(model, Pipeline) else [("", model)]
+        key = id(steps[0][1]) if steps else 0
+        if key not in made:
+            made[key] = represent(model, samples)
+        grown = object.__new__(type(classifier))  # a copy: the models stay as they are if one fails
+        vars(grown).update(vars(classifier))
+        grown.partial_fit(made[key], y)
+        models.append(Pipeline([*steps, (name, grown)]) if steps else grown)
+    search.estimators_ = models
+    if "_fit_samples" in vars(search):
+        numbers = as_numbers(search, samples)
+        search._fit_samples = None if numbers is None else np.concatenate([search._fit_samples, numbers])
+
+
 def costs_of(search: Any, models: Sequence[Any], samples: Samples) -> list[np.ndarray]:
     """Return the class costs of some models that were trained on the same samples."""
     forests, Q = ask(search, models, samples)

@@ -166,7 +166,7 @@ def represent(plan: Plan, task: Task, work: FoldWork, build: EngineFactory) -> P
         model.classes_, codes = data.labels
         options = model.algorithm, data.n_threads, model.verbose
         data.engine = build(data.X, data.metric, *options, device=model.device)
-        data.grown = None  # models of a search do not grow
+        data.grown = data.grown if task.fold == ALL else None  # models of folds do not grow
         keep_samples(model, data)
         Q = None if Q is None else check_queries(model, Q)
     except (TypeError, ValueError) as error:
