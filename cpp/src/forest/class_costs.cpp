@@ -230,7 +230,8 @@ void cheapest_class(const AnyEngine& any, Rows<T> queries, const Rivals& forest,
     scan(
         any, queries, control, [&] { return std::pair(Bid(r), Bid(r)); },
         [&](Index query, const double* distances, std::pair<Bid, Bid>& bids) {
-            auto& [best, bid] = bids;
+            Bid& best = bids.first;
+            Bid& bid = bids.second;  // no structured binding: older Clang captures none
             best.mean = infinity;
             std::fill(best.offers.begin(), best.offers.end(), infinity);
             std::fill(best.samples.begin(), best.samples.end(), none);
