@@ -231,7 +231,7 @@ void cheapest_class(const AnyEngine& any, Rows<T> queries, const Rivals& forest,
         any, queries, control, [&] { return std::pair(Bid(r), Bid(r)); },
         [&](Index query, const double* distances, std::pair<Bid, Bid>& bids) {
             Bid& best = bids.first;
-            Bid& bid = bids.second;  // no structured binding: older Clang captures none
+            Bid& bid = bids.second;  // older Clang captures no structured binding
             best.mean = infinity;
             std::fill(best.offers.begin(), best.offers.end(), infinity);
             std::fill(best.samples.begin(), best.samples.end(), none);

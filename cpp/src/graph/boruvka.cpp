@@ -112,7 +112,7 @@ bool Boruvka::must_ask(Control& control) {
             if (merge([this](Index c) { return !is_open_[as_size(c)]; })) continue;
         }
         waits_.assign(size_.size(), false);
-        waits_[static_cast<std::size_t>(std::ranges::max_element(size_) - size_.begin())] = true;
+        waits_[static_cast<std::size_t>(std::max_element(size_.begin(), size_.end()) - size_.begin())] = true;
         std::erase_if(asking_, [this](Index i) { return waits_[as_size(component_[as_size(i)])]; });
         return true;
     }

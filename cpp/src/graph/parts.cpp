@@ -95,7 +95,7 @@ void Parts::guess(const Engine& engine, Control& control) {
     }
     note_limits();
     // A part that has none of the few left would be looked for everywhere.
-    if (std::ranges::count(pairs_.limits, infinity) > 0) joining_.reset();
+    if (std::count(pairs_.limits.begin(), pairs_.limits.end(), infinity) > 0) joining_.reset();
     pairs_.take = [this, &engine](std::vector<PairsOfParts::Pair>& pairs) { take(engine, pairs); };
 }
 
