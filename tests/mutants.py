@@ -274,7 +274,20 @@ src/pathforest/_pages/images.py | tests/pages
 - st_size <= LARGEST
 + st_size < 10**12
 -     image.info.clear()  # comments are private
+src/pathforest/_pages/label.py | tests/pages/test_label.py -k python
+- np.lexsort([indices, distances])
++ np.lexsort([distances, indices])
+src/pathforest/_pages/flow.js | tests/pages/test_label.py -k python
+- ofIntegers && names.every(isInteger) ? byValue : byText
++ byText
+- p[at] - (q[at] ?? -1)
++ 0
+src/pathforest/_pages/decisions.py | tests/pages/test_label.py -k refused
+- if known[row] not in (None, label):
++ if False:
 src/pathforest/_pages/page.py | tests/pages/test_page.py
+- " 'wasm-unsafe-eval'" * runs_core
++ " 'wasm-unsafe-eval'"
 - autoescape=True
 + autoescape=False
 - or "'none'"

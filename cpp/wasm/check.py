@@ -16,7 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, OPFSemiSupervisedClassifier
+from pathforest._core import geodesic_paths
 from pathforest._pages.label import flow, flow_arrays
+from pathforest.distances import make_engine
+from pathforest.graph import knn_graph
 
 HERE = Path(__file__).parent
 MANY = 900  # samples of which a page does not know all components
@@ -208,6 +211,20 @@ def given_labels():
         yield X, ["7", "-3", "10", "9", "2", "1"], steps
 
 
+def left_out(X, codes, factors):
+    """Return the class of each sample with a label by the paths of the others; -1 if there are none."""
+    graph = knn_graph(make_engine(X, "sqeuclidean"), min(10, len(X) - 1))
+    found = np.full(len(X), -1)
+    for sample in np.flatnonzero(codes >= 0):
+        costs = []
+        for code, factor in enumerate(factors):
+            seeds = np.setdiff1d(np.flatnonzero(codes == code), sample).astype(np.int32)
+            costs.append(factor * geodesic_paths(*graph, seeds, np.ones(len(seeds)))[0][sample])
+        is_only = (codes == codes[sample]).sum() == 1
+        found[sample] = -1 if is_only or np.isinf(costs).all() else np.argmin(costs)
+    return found
+
+
 def compare_flows(wasm):
     """Compare labels that flow, after every change, with those of Python; return how often."""
     cases = list(given_labels())
@@ -237,6 +254,10 @@ def compare_flows(wasm):
             np.testing.assert_array_equal(got["factors"], model.class_factors_)
             codes = np.where(labels < 0, -1, np.searchsorted(model.classes_, y))
             np.testing.assert_allclose(got["confidence"], flow(X, codes).confidence, rtol=1e-13)
+            if len(X) < MANY:
+                checked = [int(code) for code in left_out(X, codes, model.class_factors_)]
+                numbers = [names.index(str(label)) for label in model.classes_.tolist()]
+                assert got["checked"] == [numbers[code] if code >= 0 else -1 for code in checked]
     return sum(len(steps) for _, _, steps in cases)
 
 

@@ -26,6 +26,7 @@ COMMAND = "pathforest "
 SHELL = (
     "start.md",
     "using/command_line.md",
+    "using/label.md",
     "using/label_noise.md",
     "using/mixed_tables.md",
     "using/review_labels.md",

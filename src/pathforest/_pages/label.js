@@ -215,9 +215,10 @@
     const canvas = of("map"), over = of("over"), tip = of("tip");
     const view = { x: -0.03, y: -0.03, size: 1.06 };
     let drawing = null, hovered = NONE, pressed = null;
+    const extent = { width: 1, height: 1 }; // of the map, which takes long to ask for
     const at = (sample) => [
-      ((xy[2 * sample] - view.x) / view.size) * canvas.clientWidth,
-      (1 - (xy[2 * sample + 1] - view.y) / view.size) * canvas.clientHeight,
+      ((xy[2 * sample] - view.x) / view.size) * extent.width,
+      (1 - (xy[2 * sample + 1] - view.y) / view.size) * extent.height,
     ];
     const place = ({ offsetX, offsetY }) => [offsetX, offsetY];
     const colour = (() => {
@@ -232,7 +233,8 @@
     })();
     const prepare = (on) => {
       const ratio = devicePixelRatio || 1;
-      [on.width, on.height] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
+      [extent.width, extent.height] = [canvas.clientWidth, canvas.clientHeight];
+      [on.width, on.height] = [Math.round(extent.width * ratio), Math.round(extent.height * ratio)];
       const context = on.getContext("2d");
       context.scale(ratio, ratio);
       return context;
@@ -245,14 +247,24 @@
     };
     const draw = () => {
       const context = prepare(canvas), { classes: shades, none } = colour.get();
-      const small = n > 5000 ? 1.6 : n > 800 ? 2.6 : 4;
+      const small = n > 5000 ? 1.4 : n > 800 ? 2.6 : 4;
+      // Samples of a colour and a paleness together: a canvas takes long to change them.
+      const together = new Map();
       for (let sample = 0; sample < n; sample++) {
         if (labels[sample] !== NONE) continue;
-        const code = found?.label[sample] ?? NONE, [x, y] = at(sample);
+        const code = found?.label[sample] ?? NONE;
+        const key = code === NONE ? NONE : 4 * code + Math.floor(3.99 * found.confidence[sample]);
+        together.get(key)?.push(sample) ?? together.set(key, [sample]);
+      }
+      for (const [key, samples] of together) {
+        const code = key === NONE ? NONE : key >> 2;
         context.fillStyle = code === NONE ? none : shades[code % colours];
-        context.globalAlpha = code === NONE ? 0.35 : 0.2 + 0.6 * found.confidence[sample];
-        if (n > 5000) context.fillRect(x - small, y - small, 2 * small, 2 * small);
-        else dot(context, code, [x, y], small);
+        context.globalAlpha = code === NONE ? 0.35 : 0.25 + 0.19 * (key & 3);
+        for (const sample of samples) {
+          const [x, y] = at(sample);
+          if (n > 5000) context.fillRect(x - small, y - small, 2 * small, 2 * small);
+          else dot(context, code, [x, y], small);
+        }
       }
       context.globalAlpha = 1;
       for (let sample = 0; sample < n; sample++) {

@@ -22,7 +22,7 @@ from pathforest._engines.engine import Engine
 from pathforest._pages.decisions import LABEL_COLUMNS
 from pathforest._pages.images import Show
 from pathforest._pages.map import COLOURS, bounds, plane
-from pathforest._pages.page import render, visible
+from pathforest._pages.page import number, render, visible
 from pathforest._utils.files import replace_file
 from pathforest._utils.text import escape
 from pathforest.clustering import OPFClustering
@@ -114,8 +114,8 @@ def label_page(
     check_consistent_length(X, y)
     mark = OPFSemiSupervisedClassifier(unlabeled=unlabeled)._mark(y)
     labels = [None if label == mark else str(label) for label in y.tolist()]
-    shown = dict(zip(names, X.T, strict=True)) if columns is None else dict(columns)
-    cells = {str(name): list(map(str, np.asarray(column).tolist())) for name, column in shown.items()}
+    shown, write = (zip(names, X.T, strict=True), number) if columns is None else (columns.items(), str)
+    cells = {str(name): list(map(write, np.asarray(column).tolist())) for name, column in shown}
     if coordinates is not None:
         coordinates = check_array(coordinates, dtype=np.float64), ("given", "given")
     for values in (*cells.values(), *(coordinates or ())[:1]):
