@@ -184,8 +184,12 @@ def test_the_map_selects_shows_paths_and_moves_by_keys(visit):
 
 def test_exported_labels_give_the_table_with_all_labels(visit, folder):
     page = visit()
+    reasons = []
     for key in ("1", "2", "3", "2", "3", "1"):
+        reasons.append(page.locator("#why").inner_text())
         press(page, key)
+    assert [reason.startswith("drawn by lot") for reason in reasons] == [i == 4 for i in range(6)]
+    assert "of 4 labels that the table had" in page.locator("#estimate").inner_text().lower()
     shown = counts(page)
     with page.expect_download(timeout=PATIENCE) as download:
         page.get_by_role("button", name="Export labels").click()

@@ -109,11 +109,22 @@ const Flow = (() => {
     return queue;
   };
 
-  // Share of given labels that the others confirm, and where it lies with 95 % confidence, by Wilson's interval.
-  const accuracy = ({ checked }, labels) => {
+  // A sample without a label, the same for the same number of labels: what the queue asks is harder than usual.
+  const lot = (labels, skipped, number) => {
+    for (let at = 1000 * number; at < 1000 * number + 1000; at++) {
+      let mixed = Math.imul(at ^ (at >>> 16), 0x45d9f3b);
+      mixed = Math.imul(mixed ^ (mixed >>> 16), 0x45d9f3b);
+      const sample = (mixed ^ (mixed >>> 16)) >>> 0;
+      if (labels[sample % labels.length] < 0 && !skipped.has(sample % labels.length)) return sample % labels.length;
+    }
+    return NONE;
+  };
+
+  // Share of the labels that count which the others confirm, and where it lies with 95 % confidence (Wilson).
+  const accuracy = ({ checked }, labels, counts) => {
     let count = 0, right = 0;
     checked.forEach((label, sample) => {
-      if (label < 0) return;
+      if (label < 0 || !counts(sample)) return;
       count++;
       right += label === labels[sample];
     });
@@ -124,5 +135,5 @@ const Flow = (() => {
     return { count, right, share, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
   };
 
-  return { open, inOrder, ask, accuracy };
+  return { open, inOrder, ask, lot, accuracy };
 })();

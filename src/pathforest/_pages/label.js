@@ -33,6 +33,7 @@
   // What is decided: the label of a sample is a number in `classes`.
   const classes = [...known];
   const decided = new Map(), skipped = new Set();
+  const LOT = 5, drawn = new Set(); // every so many are drawn by lot, to estimate the accuracy
   const undone = [], done = []; // changes, each a list of [sample, before, after]
   let labels = given.slice(), found = null, queue = [], current = 0, selected = [];
 
@@ -41,13 +42,14 @@
     return at >= 0 ? at : classes.push(name) - 1;
   };
   const keep = () => stored((storage) => storage.setItem(KEY, JSON.stringify({
-    classes: classes.slice(known.length), skipped: [...skipped],
+    classes: classes.slice(known.length), skipped: [...skipped], drawn: [...drawn],
     decided: [...decided].map(([sample, code]) => [sample, classes[code]]),
   })));
   const restore = () => {
     const old = stored((storage) => JSON.parse(storage.getItem(KEY))) ?? {};
     for (const name of old.classes ?? []) number(String(name));
     for (const [sample, name] of old.decided ?? []) if (given[sample] === NONE) decided.set(sample, number(String(name)));
+    for (const sample of old.drawn ?? []) drawn.add(sample);
     for (const sample of old.skipped ?? []) if (given[sample] === NONE) skipped.add(sample);
   };
 
@@ -55,7 +57,12 @@
     labels = given.slice();
     for (const [sample, code] of decided) labels[sample] = code;
     found = run(labels, classes, ofIntegers);
+    choose();
+  };
+  const choose = () => {
     queue = Flow.ask(found, labels, skipped, lists);
+    const sample = decided.size % LOT === LOT - 1 ? Flow.lot(labels, skipped, decided.size) : NONE;
+    if (sample !== NONE) queue = [{ sample, why: { lot: true } }, ...queue.filter((asked) => asked.sample !== sample)];
   };
   const set = (sample, code) => {
     if (code === NONE) decided.delete(sample);
@@ -76,6 +83,7 @@
   const decide = (code) => {
     const samples = selected.length ? selected : [current].filter((sample) => given[sample] === NONE);
     const changed = change(samples.map((sample) => [sample, decided.get(sample) ?? NONE, code]));
+    if (!selected.length && queue[0]?.why.lot && queue[0].sample === current) drawn.add(current);
     selected = [];
     if (changed) {
       flow();
@@ -98,7 +106,7 @@
   const skip = () => {
     if (labels[current] !== NONE) return go(1);
     skipped.add(current);
-    queue = Flow.ask(found, labels, skipped, lists);
+    choose();
     keep();
     advance();
   };
@@ -138,6 +146,7 @@
     if (selected.length) return `${selected.length} samples are selected; a class labels all of them`;
     const { why } = queue.find(({ sample }) => sample === current) ?? {};
     if (!why) return labels[current] !== NONE ? "labelled" : "";
+    if (why.lot) return "drawn by lot, to estimate the accuracy";
     if (why.cluster) return `stands for a cluster of ${why.cluster.toLocaleString("en")} samples`;
     if (why.far) return "far from the labels so far";
     const rival = found.rival[current];
@@ -190,12 +199,11 @@
       element("td", {}, given + flowed ? percent(sure / (given + flowed)) : "–"))));
     of("legend").replaceChildren(...rows.map(({ code, given, flowed }) =>
       element("li", {}, chip(code), ` ${(given + flowed).toLocaleString("en")}`)));
-    const estimate = found && Flow.accuracy(found, labels);
+    const estimate = found && Flow.accuracy(found, labels, (sample) => drawn.has(sample) || given[sample] !== NONE);
     const range = estimate && `${percent(estimate.share)}, with 95 % confidence from ${percent(estimate.low)} to ${percent(estimate.high)}`;
     of("estimate").textContent = estimate
-      ? `Estimated accuracy: ${range}. Of ${estimate.count} labels, each left out once, the others give ${estimate.right}. `
-        + "The page asks for samples that are hard to tell apart, so the estimate is rather too low."
-      : "An estimate of the accuracy needs two labels of a class.";
+      ? `Estimated accuracy: ${range}. Of ${estimate.count} labels that the table had or that were drawn by lot, each left out once, the others give ${estimate.right}.`
+      : "Every fifth sample is drawn by lot, to estimate the accuracy; the others are too hard for that.";
     const count = (many, what) => `${many.toLocaleString("en")} ${what}`;
     const total = rows.reduce((sum, { given }) => sum + given, 0);
     status.textContent = [count(total, "given"), count(n - waiting - total, "flowed"), count(waiting, "without a label"),
