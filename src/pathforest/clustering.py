@@ -425,6 +425,9 @@ class OPFClustering(ClusterMixin, Growing):
         """
         Q = check_queries(self, X)
         with answering(self, Q) as bar:
-            winners, scaled = density_conquerors(self, Q, bar, self.selection != "cut")
+            return self._labels_of(*density_conquerors(self, Q, bar, self.selection != "cut"))
+
+    def _labels_of(self, winners: np.ndarray, scaled: np.ndarray) -> np.ndarray:
+        """Return the labels of samples, given the training samples that win them, and their densities."""
         clusters = self.labels_[self.root_]  # roots are never noise
         return self._leave_out_noise(clusters[winners], clusters, self.cluster_roots_, scaled)

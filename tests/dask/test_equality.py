@@ -8,7 +8,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import GroupKFold, ShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
-from pathforest import FuzzyOPFClassifier, OPFClassifier
+from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
 from pathforest.distances import resolve_metric
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
@@ -138,6 +138,22 @@ def test_what_needs_all_samples_is_refused_above_a_limit(client, monkeypatch):
     monkeypatch.setattr(distributed.Client, "compute", None)  # nothing is computed before
     with pytest.raises(ValueError, match="raise gather_limit"):
         limited.set_params(gather_limit=0).fit(lazy, y)
+
+
+@pytest.mark.parametrize("kind", ["random", "tied", "duplicated"])
+@pytest.mark.parametrize(
+    ("chunks", "params"), [(N, {"n_neighbors": 7, "noise": 0.1}), (CHUNKS[4][0], {"noise": "auto"})]
+)
+def test_clusters_are_those_of_the_local_class(client, many_blocks, kind, chunks, params):
+    (X, _), estimator = draw(kind), OPFClustering(**params)
+    lazy, expected = da.from_array(X, chunks=(chunks, -1)), clone(estimator).fit(X)
+    model = OnCluster(estimator, client, gather_limit=0).fit(lazy)
+    assert is_chunked(model._fit_model)
+    same((model.to_local(), model.labels_), (expected, expected.labels_))
+    queries = np.concatenate([X, X + 0.5])
+    answers = model.predict(da.from_array(queries, chunks=100))
+    np.testing.assert_array_equal(answers.compute(), expected.predict(queries))
+    np.testing.assert_array_equal(model.predict(queries), expected.predict(queries))
 
 
 # Searches

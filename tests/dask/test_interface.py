@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 import pathforest
-from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
+from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFOutlierDetector
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
@@ -73,7 +73,7 @@ def with_gap():
 @pytest.mark.parametrize(
     ("estimator", "X", "y", "kind", "message"),
     [
-        (OPFClustering(), X0, y0, TypeError, r"OPFClustering\(\) is not for clusters; pass an OPFClassifier"),
+        (OPFOutlierDetector(), X0, y0, TypeError, r"Detector\(\) is not for clusters; pass an OPFClassifier"),
         (OPFClassifier(beta=-1), X0, y0, ValueError, "beta=-1 must be"),
         (plain, scipy.sparse.eye(N, 5, format="csr"), y0, ValueError, "no sparse matrix; fit OPFClassifier"),
         (search(scoring=locked), X0, y0, TypeError, "scoring=.* cannot be sent to workers: cannot pickle"),

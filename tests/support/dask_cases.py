@@ -32,7 +32,7 @@ ESTIMATORS = {
     "conquerors": OPFClassifier(n_conquerors=5),
     "complete": FuzzyOPFClassifier(sigma=0.6),
     "tree": FuzzyOPFClassifier(competition="tree", sigma=0.3, k_max=12),
-    "fixed": FuzzyOPFClassifier(competition="tree", sigma=0.3, n_neighbors=12),
+    "fixed": FuzzyOPFClassifier(competition="tree", sigma=0.3, n_neighbors=12, algorithm="brute"),
     "search": search(),
     "best": search(n_best=1),
     "transforms": search(transforms=[None, StandardScaler()], n_best=12),

@@ -23,7 +23,7 @@ from pathforest._engines.samples import check_features, check_spread, check_squa
 from pathforest.dask import engine
 from pathforest.dask.data import inspect_samples, inspected, put_together
 from pathforest.dask.engine import Block, DaskEngine, Lists, Piece, count_blocks, pass_seconds
-from pathforest.dask.futures import run_tasks
+from pathforest.dask.futures import run_all
 from pathforest.dask.tree import Rounds
 
 
@@ -85,13 +85,7 @@ class ChunkedSamples:
 
     def gather(self) -> np.ndarray:
         """Bring the samples to the client."""
-        X = np.empty(self.shape, dtype=self.dtype)
-
-        def take(i: int, values: np.ndarray) -> None:
-            X[self.rows[i]] = values
-
-        run_tasks(self.client, len(self.rows), lambda i: self.ask(i, values_of), take)
-        return X
+        return np.concatenate(run_all(self.client, len(self.rows), lambda i: self.ask(i, values_of)))
 
 
 def is_chunked(model: Any) -> bool:
@@ -107,13 +101,11 @@ class ChunkedLists:
 
     def ask(self, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Ask a function about each piece."""
-        found: dict[int, Any] = {}
 
         def submit(i: int) -> Future:
             return self._client.submit(function, self.futures[i], *args, pure=False)
 
-        run_tasks(self._client, len(self.pieces), submit, found.__setitem__)
-        return [found[i] for i in range(len(self.pieces))]
+        return run_all(self._client, len(self.pieces), submit)
 
     def density(self, k: int, squared: bool) -> np.ndarray:
         """Estimate the density of every sample from its `k` nearest neighbours (Eq. 3)."""
@@ -124,15 +116,21 @@ class ChunkedLists:
 
 
 class ChunkedEngine(DaskEngine):
-    """The engine of samples in chunks; its lists stay on the workers, and the tree is made from them."""
+    """The engine of samples in chunks; its lists stay on the workers, and the tree is made from them.
 
-    def __init__(self, samples: ChunkedSamples) -> None:
+    Only for clusters, which are made of the lists, these come to the client.
+    """
+
+    def __init__(self, samples: ChunkedSamples, lists_stay: bool) -> None:
+        self._lists_stay = lists_stay
         (_, self.name, _), self.dtype = samples.how, samples.dtype.name
         self.n_samples, self.n_features = samples.shape
         self._client, self._rows, self.blocks = samples.client, samples.rows, samples
 
     def knn(self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None) -> Any:
-        """Make the lists of all samples, which are not here."""
+        """Make the lists of all samples."""
+        if not self._lists_stay:
+            return super().knn(k, n_threads, start, stop)
         pieces = self._parts(0, self.n_samples)
         lists = ChunkedLists(self._client, pieces, [self._lists(piece, k) for piece in pieces])
         self.blocks.lists.append(lists.futures)
@@ -144,23 +142,20 @@ class ChunkedEngine(DaskEngine):
         return Rounds(self._client, self.blocks, lists, self.name == "kd_tree").tree()
 
 
-def open_samples_of(
+def open_samples(
     client: Client, model: Any, X: Any, finite: bool, must_gather: str | None, limit: float
 ) -> Any:
     """Return the samples of a collection: in chunks on the workers, or here if they are few or have to be.
 
-    `must_gather` says why they have to be, up to `limit` bytes; that is checked before anything is computed
-    if the size is known, and else before anything moves.
+    `must_gather` says why they have to be, up to `limit` bytes.
     """
     if not is_dask_collection(X):
         return X
-    if must_gather:
-        check_limit(model, getattr(X, "nbytes", np.nan), must_gather, limit)
     settings = model._settings()
     with inspected(client, "X", X, partial(inspect_samples, finite=finite)) as (chunks, found):
         sizes, d = [one.n_rows for one in found], len(found[0].columns)
         if must_gather or sum(sizes) < 2 or not d:
-            check_limit(model, 8.0 * sum(sizes) * d, must_gather, limit)
+            check_limit(model, 8.0 * sum(sizes) * d, must_gather, limit)  # chunks may have had unknown sizes
             return put_together(client.gather(chunks))
         dtype = np.result_type(*(one.dtype for one in found))
         dtype = np.dtype(np.float32 if dtype in (np.float16, np.float32) else np.float64)

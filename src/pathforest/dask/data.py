@@ -13,7 +13,7 @@ from dask import is_dask_collection
 from distributed import Client, Future
 
 from pathforest._models.labels import check_labels
-from pathforest.dask.futures import check_connection, run_tasks
+from pathforest.dask.futures import check_connection, run_all
 
 
 class Summary(NamedTuple):
@@ -54,13 +54,7 @@ def inspected(
     """Compute the blocks of a collection on the cluster, and yield them with what was found in each."""
     blocks = client.compute(list(np.ravel(check_collection(name, data).to_delayed())))
     try:
-        found: dict[int, Summary] = {}
-        run_tasks(
-            client,
-            len(blocks),
-            lambda i: client.submit(inspect, blocks[i], pure=False),
-            found.__setitem__,
-        )
+        found = run_all(client, len(blocks), lambda i: client.submit(inspect, blocks[i], pure=False))
         filled = [i for i in range(len(blocks)) if found[i].n_rows] or [0]
         for i in filled:
             _check_block(name, i, found[i], filled[0], found[filled[0]])

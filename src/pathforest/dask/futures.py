@@ -235,3 +235,10 @@ def run_tasks(
         if client.status == "running":
             with suppress(OSError):  # the scheduler died just now; that must not hide why this has ended
                 client.cancel(list(waiting))
+
+
+def run_all(client: Client, count: int, submit: Callable[[int], Future]) -> list[Any]:
+    """Submit tasks 0 to `count` - 1 and return their results in this order."""
+    found: dict[int, Any] = {}
+    run_tasks(client, count, submit, found.__setitem__)
+    return [found[i] for i in range(count)]

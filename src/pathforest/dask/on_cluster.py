@@ -11,7 +11,7 @@ import dask.array as da
 import numpy as np
 from dask import is_dask_collection
 from distributed import Client, default_client
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
@@ -24,7 +24,8 @@ from pathforest._search.plan import make_plan
 from pathforest._utils.progress import fitting, reset
 from pathforest._utils.text import show
 from pathforest.classifier import OPFClassifier
-from pathforest.dask.chunks import ChunkedEngine, ChunkedSamples, is_chunked, open_samples_of
+from pathforest.clustering import OPFClustering
+from pathforest.dask.chunks import ChunkedEngine, ChunkedSamples, check_limit, is_chunked, open_samples
 from pathforest.dask.data import Summary, gather, inspect_labels
 from pathforest.dask.engine import engines_on
 from pathforest.dask.futures import naming_a_lost_scheduler, wait_for_workers
@@ -38,15 +39,16 @@ class OnCluster(ClassifierMixin, BaseEstimator):
     """A classifier that is fitted, and answers, on a Dask cluster.
 
     The samples of a Dask collection stay on the workers, and so do their neighbour lists: the client has a
-    few numbers per sample. That holds for `OPFClassifier`, and for `FuzzyOPFClassifier` with
-    ``competition="tree"`` and `n_neighbors`, with metrics that have an engine and take no missing values.
-    For other fits the client gathers the samples, up to `gather_limit`; workers then find neighbours and
-    score the candidates of a search. What is learned equals, bit for bit, what `estimator` learns here.
+    few numbers per sample. That holds for `OPFClassifier`, for `FuzzyOPFClassifier` with
+    ``competition="tree"`` and `n_neighbors`, and for `OPFClustering`, but its lists come to the client for
+    the time of a fit; with metrics that have an engine and take no missing values. For other fits the client
+    gathers the samples, up to `gather_limit`; workers then find neighbours and score the candidates of a
+    search. What is learned equals, bit for bit, what `estimator` learns here.
     For many fits to few samples use joblib's Dask backend with scikit-learn's GridSearchCV instead.
 
     Parameters
     ----------
-    estimator : OPFClassifier, FuzzyOPFClassifier or FuzzyOPFClassifierCV
+    estimator : OPFClassifier, FuzzyOPFClassifier, FuzzyOPFClassifierCV or OPFClustering
         What to fit; a copy of it is fitted. Its `n_jobs` counts threads of the client; tasks on the cluster
         use one each, and the `device` is that of the workers. Metrics without an engine of their own,
         callables and ``"precomputed"`` are computed by the client alone, as locally. Scorers, transformers
@@ -64,6 +66,8 @@ class OnCluster(ClassifierMixin, BaseEstimator):
         The client in use.
     classes_ : ndarray of shape (n_classes,)
         Class labels. All else that was learned is in ``to_local()``.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each sample, for a clustering.
     n_features_in_ : int
         Number of features seen during `fit`.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -117,15 +121,15 @@ class OnCluster(ClassifierMixin, BaseEstimator):
             )
         return client
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Fit to Dask collections or local data.
 
         Parameters
         ----------
         X : dask array, dask data frame or array-like of shape (n_samples, n_features)
             Training samples, in chunks of any size, known or not.
-        y : dask array, dask series or array-like of shape (n_samples,)
-            Class labels. Their chunks need not be those of X.
+        y : dask array, dask series or array-like of shape (n_samples,), default=None
+            Class labels; not for a clustering. Their chunks need not be those of X.
         groups : dask array, dask series or array-like of shape (n_samples,), default=None
             Groups that a splitter in the `cv` of a search keeps together.
 
@@ -137,7 +141,7 @@ class OnCluster(ClassifierMixin, BaseEstimator):
         reset(self)
         model = _unfitted(self.estimator, X, groups)
         self._fit_model = _train(model, X, y, groups, self.client_, self.gather_limit)
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+        for name in ("classes_", "labels_", "n_features_in_", "feature_names_in_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
         return self
@@ -194,7 +198,7 @@ class OnCluster(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        model : OPFClassifier, FuzzyOPFClassifier or FuzzyOPFClassifierCV
+        model : OPFClassifier, FuzzyOPFClassifier, FuzzyOPFClassifierCV or OPFClustering
             It shares its arrays with this estimator.
         """
         check_is_fitted(self)
@@ -240,10 +244,10 @@ class OnCluster(ClassifierMixin, BaseEstimator):
 
 def _unfitted(estimator: Any, X: Any, groups: Any) -> Any:
     """Return an unfitted copy of an estimator, once everything is checked that needs no cluster."""
-    if not isinstance(estimator, OPFClassifier | FuzzyOPFClassifier | FuzzyOPFClassifierCV):
+    if not isinstance(estimator, OPFClassifier | FuzzyOPFClassifier | FuzzyOPFClassifierCV | OPFClustering):
         raise TypeError(
-            f"estimator={show(estimator)} is not for clusters; pass an OPFClassifier, FuzzyOPFClassifier or "
-            "FuzzyOPFClassifierCV, or fit it here to X.compute()"
+            f"estimator={show(estimator)} is not for clusters; pass an OPFClassifier, FuzzyOPFClassifier, "
+            "FuzzyOPFClassifierCV or OPFClustering, or fit it here to X.compute()"
         )
     name = type(estimator).__name__
     if is_sparse(X):
@@ -263,15 +267,17 @@ def _train(model: Any, X: Any, y: Any, groups: Any, client: Client, limit: float
         with naming_a_lost_scheduler(client), engines_on(client) as build:
             wait_for_workers(client)
             why = must_gather(model)
-            X = open_samples_of(client, model, X, finite, why, limit)
+            if is_dask_collection(X):
+                check_limit(model, getattr(X, "nbytes", np.nan), why, limit)
             y = gather(client, "y", y, inspect_labels)
             groups = gather(client, "groups", groups, lambda block: Summary(len(block)))
+            X = open_samples(client, model, X, finite, why, limit)
             if isinstance(model, FuzzyOPFClassifierCV):
                 own = update_wrapper(partial(search, client, model.get_params(deep=False)), search)
                 return model._fit(make_plan(model, X, y, groups), build, own)
             if isinstance(X, ChunkedSamples):
                 return _fit_in_chunks(model, X, y)
-            data = open_fit(model, X, y, labelled=True)
+            data = open_fit(model, X, y, labelled=is_classifier(model))
             data.engine = build(data.X, data.metric, model.algorithm, data.n_threads, model.verbose)
             return model._fit(data)
     except KeyboardInterrupt as error:
@@ -283,10 +289,11 @@ def _train(model: Any, X: Any, y: Any, groups: Any, client: Client, limit: float
 def _fit_in_chunks(model: Any, X: ChunkedSamples, y: Any) -> Any:
     """Fit a model whose samples stay on the workers."""
     try:
-        labels = read_labels(model, y)
-        check_consistent_length(X, labels.codes)
+        labels = read_labels(model, y) if is_classifier(model) else None
+        if labels is not None:
+            check_consistent_length(X, labels.codes)
         data = FitData(model, X, model._settings(), labels)
-        data.engine = ChunkedEngine(X)
+        data.engine = ChunkedEngine(X, lists_stay=is_classifier(model))
         return model._fit(data)
     except BaseException:
         X.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import ceil, inf
 from typing import Any, NamedTuple
 
@@ -14,12 +14,15 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
-from pathforest._core import mean_offers
+from pathforest._core import mean_offers, merge_lists
 from pathforest._engines.metric import Metric
-from pathforest._models.base import check_queries
+from pathforest._models.base import KeptSamples, check_queries
 from pathforest._models.classifier import ForestClassifier
+from pathforest._models.density import density_query
+from pathforest._models.leave_one_out import no_lists
 from pathforest._models.offers import KeptForest, bids, cheapest_class, probabilities
 from pathforest._search.ensemble import check_samples, likeliest, of_the_truth, represent, weigh
+from pathforest.clustering import OPFClustering
 from pathforest.dask.chunks import is_chunked
 from pathforest.dask.data import check_collection
 from pathforest.dask.engine import Block
@@ -35,6 +38,19 @@ KNOWN = {
 }  # fmt: skip
 
 
+# What clusters are told by.
+CLUSTERS = {
+    "cost_",
+    "labels_",
+    "root_",
+    "density_",
+    "cluster_roots_",
+    "best_k_",
+    "_fit_largest_arc",
+    "_fit_algorithm",
+}
+
+
 def predict_lazily(client: Client, model: Any, X: Any, method: str) -> Any:
     """Ask a method of a local model about each block of a Dask collection."""
     X, is_array = check_collection("X", X), isinstance(X, da.Array)
@@ -44,7 +60,12 @@ def predict_lazily(client: Client, model: Any, X: Any, method: str) -> Any:
     meta = _answer(X._meta[:0], model, method)
     with naming_a_lost_scheduler(client):
         if is_chunked(model):
-            return _ask_parts(chunk_parts(client, model), _bare(model), X, method, meta)
+            rest, make = _bare(model), chunk_parts
+            if isinstance(model, OPFClustering):
+                bare, make = _bare(model, CLUSTERS), cluster_parts
+                bare._fit_X, bare._fit_cache = None, {}
+                rest = Sent(client, [bare])[0]
+            return _ask_parts(make(client, model), rest, X, method, meta)
         n_parts = count_parts(client, model)
         if n_parts > 1:
             # Distributed: Dask then moves blocks to parts, which are larger.
@@ -60,8 +81,8 @@ def predict_lazily(client: Client, model: Any, X: Any, method: str) -> Any:
 def count_parts(client: Client, model: Any) -> int:
     """Return into how many parts a model is divided; 1 if it fits on the workers as a whole."""
     classifiers = _classifiers(model)
-    if any(Metric(*one._fit_metric).kind != "features" for one in classifiers):
-        return 1  # has no samples, or needs distances to all of them at once
+    if any(Metric(*one._fit_metric).kind != "features" or not hasattr(one, "order_") for one in classifiers):
+        return 1  # has no samples, needs distances to all of them at once, or makes no offers
     n_parts = ceil(_sample_bytes(one._fit_X for one in classifiers) / (MEMORY_SHARE * worker_memory(client)))
     if n_parts <= 1:
         return 1
@@ -80,8 +101,9 @@ def _answer(block: Any, model: Any, method: str, offers: Sequence[list[Offers]] 
 
     Answers for a frame have its index: a series, or a frame with a column for each class.
     """
+    classes = getattr(model, "classes_", np.empty(0, dtype=np.intp))  # clusters have numbers
     if not block.shape[0]:
-        values = model.classes_[:0] if method == "predict" else np.empty((0, len(model.classes_)))
+        values = classes[:0] if method == "predict" else np.empty((0, len(classes)))
     else:
         values = getattr(model, method)(block) if offers is None else _decide(model, offers, method)
     if not hasattr(block, "columns"):
@@ -89,8 +111,8 @@ def _answer(block: Any, model: Any, method: str, offers: Sequence[list[Offers]] 
     import pandas as pd  # whose frames these are, so it is there
 
     if values.ndim == 2:
-        return pd.DataFrame(values, index=block.index, columns=pd.Index(model.classes_))
-    return pd.Series(values, index=block.index, dtype=pd.Series(model.classes_).dtype, name=method)
+        return pd.DataFrame(values, index=block.index, columns=pd.Index(classes))
+    return pd.Series(values, index=block.index, dtype=pd.Series(classes).dtype, name=method)
 
 
 # Models that are divided among the workers
@@ -179,6 +201,43 @@ def make_part(block: Block, model: ForestClassifier, share: tuple[KeptForest, np
     return Part([Shard(model, forest, rank)])
 
 
+class ClusterPart(NamedTuple):
+    """Some training samples of a clustering."""
+
+    model: OPFClustering  # knows its features, to check queries
+    samples: KeptSamples
+    first: int
+    k: int
+
+    def nearest(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Find the nearest of the samples to each query."""
+        Q, n = check_queries(self.model, X, self.samples), len(self.samples.X)
+        found, k = no_lists(len(Q), self.k), min(self.k, n)
+        for rows, distances, indices in self.samples.nearest(Q, k, n):
+            found.distances[rows, :k], found.indices[rows, :k] = distances, indices + self.first
+        return found
+
+
+def cluster_parts(client: Client, model: OPFClustering) -> list[Future]:
+    """Make a part of each block of samples that a clustering has on the workers."""
+    samples = model._samples._replace(X=None, n_threads=1, cache={})
+    chunks, rest = model._fit_X, (_bare(model), samples, model.best_k_)
+    return [chunks.ask(i, make_cluster_part, *rest) for i in range(len(chunks.rows))]
+
+
+def make_cluster_part(block: Block, model: OPFClustering, samples: KeptSamples, k: int) -> ClusterPart:
+    """Make a part of a block of samples, on a worker."""
+    return ClusterPart(model, samples._replace(X=block.X, cache={}), block.first, k)
+
+
+def _clusters(model: OPFClustering, lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Return the clusters of queries, given the nearest samples of each part."""
+    found = lists[0]
+    for further in lists[1:]:
+        found = merge_lists(*found, *further)
+    return model._labels_of(*density_query(model, model.selection != "cut").conquerors(*found))
+
+
 def _classifiers(model: Any) -> list[ForestClassifier]:
     """Return the classifiers of a search, or the one that the model is."""
     models = getattr(model, "estimators_", [model])
@@ -190,12 +249,12 @@ def _sample_bytes(samples: Iterable[Any]) -> int:
     return sum({id(X): getattr(X, "nbytes", 0) for X in samples}.values())
 
 
-def _bare(model: Any) -> Any:
+def _bare(model: Any, also: Collection[str] = ()) -> Any:
     """Return a model without samples, which knows its classes and represents what is new."""
     if isinstance(model, Pipeline):
         return Pipeline([*model.steps[:-1], ("classifier", _bare(model[-1]))])
     bare = clone(model)
-    vars(bare).update((name, value) for name, value in vars(model).items() if name in KNOWN)
+    vars(bare).update((name, value) for name, value in vars(model).items() if name in {*KNOWN, *also})
     if hasattr(model, "estimators_"):
         bare.estimators_ = [_bare(one) for one in model.estimators_]
     return bare
@@ -211,10 +270,12 @@ def take_queries(model: Any, block: Any) -> list[Any]:
     return [represent(one, samples) for one in model.estimators_]
 
 
-def make_offers(part: Part, queries: list[Any]) -> list[Offers]:
+def make_offers(part: Part | ClusterPart, queries: list[Any]) -> Any:
     """Ask the samples of one part, on a worker."""
     if not queries:
         return []
+    if isinstance(part, ClusterPart):
+        return part.nearest(*queries)
     return [_offers(*shard, X) for shard, X in zip(part.shards, queries, strict=True)]
 
 
@@ -226,6 +287,8 @@ def _offers(model: ForestClassifier, forest: KeptForest, rank: np.ndarray, X: An
 
 
 def _decide(model: Any, offers: Sequence[list[Offers]], method: str) -> np.ndarray:
+    if isinstance(model, OPFClustering):
+        return _clusters(model, offers)
     classifiers, n_classes = _classifiers(model), len(model.classes_)
     asked = zip(*offers, classifiers, strict=True)
     merged = [merge_offers(made, n_classes, int(one.n_conquerors)) for *made, one in asked]

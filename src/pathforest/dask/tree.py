@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from pathforest._engines.engine import SpanningTree, TreeArrays
 from pathforest.dask.engine import Block, Lists
-from pathforest.dask.futures import Sent, run_tasks
+from pathforest.dask.futures import Sent, run_all
 
 NONE = np.iinfo(np.int32).max  # stands for a sample behind all others
 
@@ -136,42 +136,36 @@ class Rounds:
 
     def _ask(self, sent: Sent, function: Callable[..., Any], *args: Any) -> list[Any]:
         """Ask a function about each piece of the lists."""
-        found: dict[int, Any] = {}
-        pieces = self._lists.pieces
-        run_tasks(
-            self._client,
-            len(pieces),
-            lambda i: sent.ask(0, function, self._lists.futures[i], pieces[i].rows, *args),
-            found.__setitem__,
-        )
-        return [found[i] for i in range(len(pieces))]
+        pieces, lists = self._lists.pieces, self._lists.futures
+
+        def submit(i: int) -> Future:
+            return sent.ask(0, function, lists[i], pieces[i].rows, *args)
+
+        return run_all(self._client, len(pieces), submit)
 
     def _foreign(self, asking: dict[int, Asking], sent: Sent) -> list[Arcs]:
         """Return the nearest sample of another component for those asking: every block is asked."""
         asked, n_blocks = list(asking), len(self._blocks.rows)
 
         def submit(i: int) -> Future:
-            home = self._lists.pieces[asked[i]].home
-            future = self._blocks.ask(home, begin_question, asking[asked[i]])
+            home, question = self._lists.pieces[asked[i]].home, asking[asked[i]]
             for further in range(n_blocks):
-                future = self._blocks.ask((home + further) % n_blocks, ask_block, future, sent[0])
-            return self._client.submit(end_question, future, pure=False)
+                block, is_last = (home + further) % n_blocks, further == n_blocks - 1
+                question = self._blocks.ask(block, ask_block, question, sent[0], is_last)
+            return question
 
-        found: dict[int, Any] = {}
-        run_tasks(self._client, len(asked), submit, found.__setitem__)
-        return [Arcs(distances, asking[asked[i]].rows, indices) for i, (distances, indices) in found.items()]
+        found = run_all(self._client, len(asked), submit)
+        return [Arcs(one.distances, asking[i].rows, one.indices) for i, one in zip(asked, found, strict=True)]
 
     def _joining(self, sent: Sent) -> list[Arcs]:
         """Return arcs that join all components: those within each block and between each two."""
         pairs = list(combinations_with_replacement(range(len(self._blocks.rows)), 2))
-        found: dict[int, Arcs] = {}
 
         def submit(i: int) -> Future:
             low, high = pairs[i]
             return self._blocks.ask(high, join_blocks, self._blocks.futures[low], sent[0])
 
-        run_tasks(self._client, len(pairs), submit, found.__setitem__)
-        return list(found.values())
+        return run_all(self._client, len(pairs), submit)
 
     def _remember(self, arcs: Arcs) -> None:
         """Keep answers for later rounds; what a sample knew before is no longer outside."""
@@ -266,33 +260,25 @@ def open_samples(state: State, lists: Lists, rows: slice, known: Known) -> Askin
 class Question(NamedTuple):
     """Samples that go from block to block, and their nearest outsiders so far."""
 
-    queries: np.ndarray
+    queries: np.ndarray | None  # None at the end
     own: np.ndarray
     distances: np.ndarray  # how far each still looks
     indices: np.ndarray  # NONE as long as there is no outsider
 
 
-def begin_question(block: Block, asking: Asking) -> Question:
-    """Fetch the samples that ask."""
-    none_yet = np.full(len(asking.rows), NONE, dtype=np.int32)
-    return Question(block.X[asking.rows - block.first], asking.own, asking.reach, none_yet)
-
-
-def ask_block(block: Block, question: Question, state: State) -> Question:
-    """Ask one block for samples of other components."""
-    queries, own, distances, indices = question
+def ask_block(block: Block, asked: Asking | Question, state: State, is_last: bool) -> Question:
+    """Ask one block for samples of other components; the first is the block of those who ask."""
+    if isinstance(asked, Asking):
+        none_yet = np.full(len(asked.rows), NONE, dtype=np.int32)
+        asked = Question(block.X[asked.rows - block.first], asked.own, asked.reach, none_yet)
+    queries, own, distances, indices = asked
     component = np.ascontiguousarray(state.component[block.first : block.first + len(block)])
-    near, index = (
-        array[:, 0] for array in block.engine().nearest_foreign(queries, own, component, distances, 1)
-    )
+    found = block.engine().nearest_foreign(queries, own, component, distances, 1)
+    near, index = (array[:, 0] for array in found)
     index = np.where(index < 0, NONE, index + np.int32(block.first)).astype(np.int32)
     better = (index < NONE) & ((near < distances) | ((near == distances) & (index < indices)))
-    return Question(queries, own, np.where(better, near, distances), np.where(better, index, indices))
-
-
-def end_question(question: Question) -> tuple[np.ndarray, np.ndarray]:
-    """Return how far each sample has looked, and what it has found."""
-    return question.distances, question.indices
+    distances, indices = np.where(better, near, distances), np.where(better, index, indices)
+    return Question(None if is_last else queries, own, distances, indices)
 
 
 def join_blocks(block: Block, other: Block, state: State) -> Arcs:
