@@ -59,7 +59,7 @@ def equal_fits(client, estimator, X, y, *groups):
         ("tied", np.float32, CHUNKS[2]),
         ("duplicated", np.float64, CHUNKS[3]),
         ("far apart", np.float64, CHUNKS[0]),
-        ("far apart", np.float64, CHUNKS[2]),
+        ("far apart", np.float64, CHUNKS[3]),
         ("tied", np.float64, CHUNKS[4]),
     ],
     ids=["random", "tied64", "tied32", "duplicated", "far apart", "far apart in chunks", "many"],

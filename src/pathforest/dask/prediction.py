@@ -40,7 +40,8 @@ KNOWN = {
 
 # What clusters are told by.
 CLUSTERS = {
-    "cost_", "labels_", "root_", "density_", "cluster_roots_", "best_k_", "_fit_largest_arc", "_fit_algorithm",
+    "cost_", "labels_", "root_", "density_", "cluster_roots_", "best_k_", "_fit_largest_arc",
+    "_fit_algorithm",
 }  # fmt: skip
 
 
