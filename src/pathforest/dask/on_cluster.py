@@ -268,7 +268,7 @@ def _train(model: Any, X: Any, y: Any, groups: Any, client: Client, limit: float
             wait_for_workers(client)
             why = must_gather(model)
             if is_dask_collection(X):
-                check_limit(model, getattr(X, "nbytes", np.nan), why, limit)
+                check_limit(model, X.nbytes if isinstance(X, da.Array) else np.nan, why, limit)
             y = gather(client, "y", y, inspect_labels)
             groups = gather(client, "groups", groups, lambda block: Summary(len(block)))
             X = open_samples(client, model, X, finite, why, limit)
