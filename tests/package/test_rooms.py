@@ -22,8 +22,8 @@ ORDER = [
     ["_search"],
     ["plotting"],
     ["fuzzy_cv", "knn_classifier", "semi_supervised", "clustering", "outlier", "pruning", "noise"],
-    ["learning", "resampling", "metrics", "_issues"],
     ["_pages"],
+    ["learning", "resampling", "metrics", "_issues"],
     [""],  # the package itself, which shows names of all these
     ["datasets"],
     ["libopf"],

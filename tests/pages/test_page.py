@@ -7,15 +7,18 @@ import json
 import os
 import re
 import sys
+from html import unescape
 
 import numpy as np
 import pytest
 from browsers import HOSTILE, NAMES, Page, a_review
 from PIL import Image
+from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 
 pytest.importorskip("jinja2")
 
+from pathforest import find_issues
 from pathforest._pages import images
 from pathforest._pages.images import FileImages, parse_shape, pixel_images
 from pathforest._pages.map import MOST as MOST_OTHERS
@@ -249,3 +252,25 @@ def test_large_files_and_images_of_too_many_pixels_are_left_out(photos, monkeypa
     for largest, is_shown in ((0, True), (-1, False)):
         monkeypatch.setattr(images, "LARGEST", (photos / "a.png").stat().st_size + largest)
         assert (FileImages(["a.png"], photos)(0) is not None) == is_shown
+
+
+def test_issues_write_the_page_and_its_lines_apply_the_decisions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = load_iris(return_X_y=True)
+    issues = find_issues(X, flip_labels(y, 0.1), method="fast")
+    issues.review("page.html", X)
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    first, second, *_ = issues.suspects.tolist()
+    assert f"samples {first}, {second}," in repr(issues)
+    assert re.findall(r'id="row-(\d+)"', text)[: len(issues.suspects)] == list(map(str, issues.suspects))
+    code = unescape(re.search(r"<code>(.*?)</code>", text, re.DOTALL)[1])
+    (tmp_path / "decisions.csv").write_text(
+        f"row,given,decision,change_to,table\n{first},0,change,2,t\n{second},0,drop,,t\n"
+    )
+    given = {"X": X, "y": issues.given}
+    exec(code, given)
+    expected = np.where(np.arange(150) == first, 2, issues.given)
+    np.testing.assert_array_equal(given["y"], np.delete(expected, second))
+    np.testing.assert_array_equal(given["X"], np.delete(X, second, axis=0))
+    with pytest.raises(ValueError, match="X has 2 samples"):
+        issues.review("page.html", X[:2])

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
+from sklearn.base import is_classifier
 from strategies import problems
 
 from pathforest.fuzzy import TrainingErrorWarning
@@ -55,7 +56,7 @@ def histories(draw, largest=33, most_features=12, unlabelled=False, **options):
 
 def add(model, X, y):
     """Give a model samples, with labels if it takes them."""
-    return model.partial_fit(X, *([y] if hasattr(model, "set_labels") else []))
+    return model.partial_fit(X, *([y] if is_classifier(model) else []))
 
 
 def replay(model, history):
@@ -82,4 +83,4 @@ def fit(model, X, y):
     """Fit to samples that are there at once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TrainingErrorWarning)
-        return model.fit(X, *([y] if hasattr(model, "set_labels") else []))
+        return model.fit(X, *([y] if is_classifier(model) else []))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -172,6 +173,23 @@ class Issues:
         kept = np.flatnonzero(~self._mask(which))
         return _safe_indexing(X, kept), self.given[kept]
 
+    def review(self, path: str | PathLike[str], X: Any) -> None:
+        """Write a page on which a person decides which suspects to keep, change or drop.
+
+        It is one HTML file, as ``pathforest audit`` writes it, and works without a server or a network. The
+        decisions are exported as a CSV file; the page says with which lines they change X and y.
+
+        Parameters
+        ----------
+        path : path-like
+            The HTML file.
+        X : array-like of shape (n_samples, n_features)
+            The samples, as numbers; the columns of a data frame name the features.
+        """
+        from pathforest._pages.review import write_review
+
+        write_review(self, path, X)
+
     def relabel(self, which: Any = None) -> np.ndarray:
         """Return the labels, those of the issues changed to the suggested class.
 
@@ -244,8 +262,10 @@ class Issues:
         return "\n".join(f"{name:{width}}{value}" for name, value in self._counts())
 
     def __repr__(self) -> str:
-        n = len(self.given)
-        return f"<Issues: {self.is_label_issue.sum()} of {n} labels probably wrong; print() shows more>"
+        n, n_wrong = len(self.given), self.is_label_issue.sum()
+        worst = ", ".join(map(str, self.suspects[:SHOWN].tolist()))
+        worst = f", the worst those of samples {worst}" if worst else ""
+        return f"<Issues: {n_wrong} of {n} labels probably wrong{worst}; print() shows more>"
 
     def _repr_html_(self) -> str:
         summary = "".join(

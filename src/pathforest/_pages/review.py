@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_array
 
-from pathforest._issues.issues import Issues
 from pathforest._pages.decisions import COLUMNS
 from pathforest._pages.images import Show
 from pathforest._pages.map import HEIGHT, WIDTH, class_kind, dot, layers, make_map
 from pathforest._pages.page import number as written
 from pathforest._pages.page import part, render, visible
+from pathforest._tables.columns import default_names
+from pathforest._utils.files import replace_file
 from pathforest._utils.text import counted, escape, shorten
 
 HERE = Path(__file__).parent
@@ -80,7 +85,7 @@ class Review(NamedTuple):
     """Everything that the page, the terminal and the CSV show; the largest groups come first."""
 
     table: Table
-    issues: Issues
+    issues: Any  # Issues, whose module imports this one
     classes: list[str]
     codes: np.ndarray  # of the given labels
     suspects: list[Suspect]  # all of them, the worst first
@@ -90,7 +95,7 @@ class Review(NamedTuple):
     islands: list[np.ndarray]  # samples of a class, apart from its rest
 
 
-def make_review(table: Table, issues: Issues) -> Review:
+def make_review(table: Table, issues: Any) -> Review:
     """Rank the suspects: labels that are probably wrong, then other equal rows with different labels."""
     codes, rivals, better = (
         np.searchsorted(issues.classes, labels) for labels in (issues.given, issues.rival, issues.suggested)
@@ -138,7 +143,7 @@ def _witnesses(rows: np.ndarray, distances: np.ndarray) -> list[Witness]:
     return [witness for witness in found if witness[0] >= 0]
 
 
-def _remarks(issues: Issues, row: int) -> list[str]:
+def _remarks(issues: Any, row: int) -> list[str]:
     remarks = {
         "an equal row has another label": issues.is_conflict[row],
         "has copies": issues.duplicate_group[row] >= 0 and not issues.is_conflict[row],
@@ -188,7 +193,7 @@ def _points(review: Review) -> dict[str, str]:
 def review_html(
     review: Review,
     *,
-    command: str,
+    command: str | Sequence[str],
     settings: str,
     show: Show | None = None,
     most: int | None = None,
@@ -200,7 +205,7 @@ def review_html(
     review : Review
         What was found.
     command : str
-        The command that applies the decisions.
+        The command that applies the decisions, or lines of Python that do.
     settings : str
         How the audit compared samples.
     show : callable, default=None
@@ -263,9 +268,39 @@ def review_html(
             "classes": review.classes,
             "suspects": [(s.row, s.given, s.rival, s.score, s.rival_fits_better) for s in suspects],
         },
-        command=escape(command),
+        command="\n".join(map(escape, [command] if isinstance(command, str) else command)),
         settings=settings,
     )
+
+
+# Decisions of a page that Python wrote.
+APPLIED = """import numpy, pandas
+texts = {"change_to": str}
+found = pandas.read_csv("decisions.csv", dtype=texts, keep_default_na=False).set_index("row")
+changed = found[found["decision"] == "change"]["change_to"]
+y = numpy.array(y)
+labels = {str(label): label for label in y.tolist()}
+y[changed.index] = [labels[text] for text in changed]
+kept = numpy.setdiff1d(numpy.arange(len(y)), found.index[found["decision"] == "drop"])
+X, y = X[kept], y[kept]  # X.iloc[kept] of a data frame"""
+
+
+def write_review(issues: Any, path: str | PathLike[str], X: Any) -> None:
+    """Write the page for samples in memory."""
+    names = [str(name) for name in getattr(X, "columns", ())]
+    X = check_array(X, dtype=[np.float64, np.float32])
+    if len(X) != len(issues.given):
+        raise ValueError(
+            f"X has {len(X)} samples and the issues are those of {len(issues.given)}; pass the same X"
+        )
+    is_scaled = not issues.method.startswith("fast") or "standardised" in issues.method
+    Z = StandardScaler().fit_transform(X) if is_scaled else X
+    digest = hashlib.sha256(np.ascontiguousarray(X).tobytes() + repr(issues.given.tolist()).encode())
+    named, table = names or default_names(X.shape[1]), f"sha256:{digest.hexdigest()[:16]}"
+    settings = "features standardised" if is_scaled else "features as they are"
+    shown = Table("samples", "sample", range(len(X)), X, Z, list(named), "y", {}, table)
+    page = review_html(make_review(shown, issues), command=APPLIED.splitlines(), settings=settings)
+    replace_file(path, page.encode("utf-8", "backslashreplace"))
 
 
 def _items(review: Review, classes: list[dict], show: Show | None, most: int | None) -> list[str]:
