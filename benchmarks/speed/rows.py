@@ -56,6 +56,10 @@ ROWS = [
     Row(_FIT, _mixture(100_000, 8), (_bar(_QUITE_FAST, 0.8), _bar(_HDBSCAN, 0.25), _bar(_KDTREE_10, 1.5))),
     Row(_FIT, _mixture(20_000, 20), (_bar(_FAISS_10, 1.0), Bar((_HDBSCAN,), 0.2, quick=False)), quick=True),
     *(Row(_FIT, _mixture(20_000, d), (_bar(_FAISS_10, 1.0),)) for d in (64, 784)),
+    *(
+        Row(_FIT, Spec("clusters", n, d), (_bar(_FAISS_10, 0.9),))
+        for n, d in ((16_000, 48), (16_000, 128), (10_000, 784))
+    ),
     # A search tree is not competitive above 8 features, and neither is a flat scan of 100,000 samples below.
     *(
         Row(f"FuzzyOPFClassifier.fit, {competition}", _mixture(n, d), (Bar(peers, 1.5),))

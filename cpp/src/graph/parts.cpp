@@ -11,13 +11,13 @@
 namespace pathforest {
 namespace {
 
-// Of 64 clusters of equal size, each still has as many of the few as their lists are long.
-constexpr Index list_length = 10, most_parts = 64;
+// Lists are short, so that clusters with a handful of the few are told apart.
+constexpr Index list_length = 6, most_parts = 64;
 // So many of the few, each sample's nearest, must agree on its part. No component has fewer.
-constexpr Index n_votes = 7;
+constexpr Index n_votes = 5;
 static_assert(n_votes <= list_length);
 
-Index n_few(Index n_samples) { return std::clamp<Index>(n_samples / 64, 128, 2048); }
+Index n_few(Index n_samples) { return std::clamp<Index>(n_samples / 40, 128, 2048); }
 
 // Takes the arcs from one sample to those it is shown.
 class Arcs : public PolicyDefaults {
@@ -72,7 +72,8 @@ void Parts::guess(const Engine& engine, Control& control) {
 
     distances.resize(at(n, n_votes));
     indices.resize(at(n, n_votes));
-    query_knn(of_few, Rows<T>{engine.panels().row(0), n, width}, n_votes, {}, distances, indices, control);
+    const Rows<T> rows_of_all{engine.panels().row(0), n, width};
+    query_knn(of_few, rows_of_all, n_votes, {}, distances, indices, control);
     const Index nobody = boruvka.n_components();
     pairs_.n_parts = nobody + 1;
     part_.resize(as_size(n));
@@ -89,8 +90,9 @@ void Parts::guess(const Engine& engine, Control& control) {
     for (Index a = 0; a < pairs_.n_parts; ++a)
         reach[at(a, pairs_.n_parts, nobody)] = reach[at(nobody, pairs_.n_parts, a)] = -1;
     joining_.emplace(pairs_.n_parts, reach);
-    for (const Arc& arc : joining_arcs(of_few, part_of_few, pairs_.n_parts, reach, control)) {
-        const Index a = samples[as_size(arc.low)], b = samples[as_size(arc.high)];
+    for (const Arc& arc :
+         joining_arcs(of_few, rows_of_all, pairs_.part, part_of_few, pairs_.n_parts, reach, control)) {
+        const Index a = engine.sample_at(arc.low), b = samples[as_size(arc.high)];
         joining_->offer(part_[as_size(a)], part_[as_size(b)], Arc::between(arc.weight, a, b));
     }
     note_limits();
