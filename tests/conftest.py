@@ -44,7 +44,7 @@ def small_random_forests():
     from pathforest._search.transformers import JointFeatures
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(JointFeatures.__init__, "__defaults__", (1, 3.0, 10, 0, None))
+        patch.setattr(JointFeatures.__init__, "__defaults__", (1, 3.0, 10, 0, None, None))
         patch.setattr(unseen, "N_TREES", 10)
         patch.setattr(unseen, "out_of_fold", unseen.out_of_bag)
         yield

@@ -10,7 +10,7 @@ from pathforest._search.transformers import N_TREES, JointFeatures
 @pytest.fixture(scope="module", autouse=True)
 def whole_random_forests():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(JointFeatures.__init__, "__defaults__", (1, 3.0, N_TREES, 0, None))
+        patch.setattr(JointFeatures.__init__, "__defaults__", (1, 3.0, N_TREES, 0, None, None))
         patch.setattr(unseen, "N_TREES", 300)
         patch.setattr(unseen, "out_of_fold", out_of_fold)
         yield

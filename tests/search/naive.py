@@ -1,12 +1,13 @@
 """The search by GridSearchCV that every score and every answer of ours must equal."""
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from pathforest import FuzzyOPFClassifier, TablePreprocessor
 from pathforest._search.representations import representations_of, resolve_transforms
-from pathforest._search.transformers import JointFeatures, JointTable
+from pathforest._search.transformers import JointFeatures
 
 
 def tied(n=150, d=3, seed=0, share=0.15):
@@ -31,7 +32,7 @@ def width(search):
 def encoded(search, step):
     """Put the preprocessor of tables before a representation; trees split codes."""
     if isinstance(step, Pipeline) and isinstance(step[-1], JointFeatures):
-        return JointTable(tuple(search.table_.kinds_), **step[-1].get_params())
+        return clone(step[-1]).set_params(kinds=tuple(search.table_.kinds_))
     return make_pipeline(TablePreprocessor(scale=search.transforms is None), step)
 
 

@@ -25,7 +25,6 @@ from pathforest._search.representations import (
 from pathforest._search.transformers import (
     RIDGES,
     JointFeatures,
-    JointTable,
     KernelDiscriminant,
     RandomTrees,
     RidgeDiscriminant,
@@ -241,7 +240,7 @@ def test_trees_split_codes_of_a_table_and_distances_compare_zeros_and_ones():
         }
     )
     y, encoded = np.arange(54) // 3 % 2, TablePreprocessor(scale=True).fit_transform(table)
-    joint = JointTable(("number", "drop", "category"), 2, n_trees=50, random_state=3)
+    joint = JointFeatures(2, n_trees=50, random_state=3, kinds=("number", "drop", "category"))
     Z, low = joint.fit_transform(table, y), -1e9
     size = ((table["size"] - table["size"].fillna(3).mean()) / table["size"].fillna(3).std(ddof=0)).fillna(
         low

@@ -17,7 +17,6 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from pathforest._search.transformers import (
     JointFeatures,
-    JointTable,
     KernelDiscriminant,
     Once,
     RidgeDiscriminant,
@@ -110,7 +109,7 @@ def behind_table(candidates: Representations, table: TablePreprocessor) -> Repre
         steps = getattr(candidate, "steps", [("", candidate)])
         last = steps[-1][1]
         if isinstance(last, JointFeatures):
-            found[name] = JointTable(kinds, **last.get_params())
+            found[name] = clone(last).set_params(kinds=kinds)
         else:
             found[name] = make_pipeline(clone(first), *(step for _, step in steps if step is not None))
     return found

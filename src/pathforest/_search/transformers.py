@@ -252,8 +252,15 @@ def unseen_shares(forest: RandomForestClassifier, X: np.ndarray, codes: np.ndarr
 
 def _check_joint(joint: JointFeatures, sizes: dict[str, int]) -> None:
     demand(type(joint.trees_) is RandomTrees, "trees_ are not trees")
-    check_attributes(joint.trees_, RandomTrees._saved, sizes)
-    sizes["outputs"] += sizes["features"]
+    width, own = sizes["features"], {"features": sizes["features"]}
+    if joint.kinds is not None:
+        is_table = type(vars(joint).get("table_")) is TablePreprocessor
+        demand(is_table, "table_ is not a preprocessor of tables")
+        width = check_transformer(joint.table_, width)
+        own["features"] = len(np.unique(joint.table_._sources()))
+    array("width")(joint, "scale_", {"width": width})
+    check_attributes(joint.trees_, RandomTrees._saved, own)
+    sizes["outputs"] = width + own["outputs"]
     check_positive("weight", joint.weight, "3 is the default")
 
 
@@ -262,9 +269,9 @@ class JointFeatures(SharingTransformer):
     """Features by their importance in a random forest, next to its shares of the classes."""
 
     # Features are stretched by the root of their importance, of mean 1; shares are those of the leaves that a
-    # sample reaches times `weight`, of training samples by the trees that did not see them.
-
-    _saved = Saved({"trees_": None, "scale_": array("features")}, agree=(_check_joint,))
+    # sample reaches times `weight`, of training samples by the trees that did not see them. With `kinds` of
+    # columns it takes a table: distances compare columns of 0 and 1, and trees split codes, gaps first.
+    _saved = Saved({"trees_": None, "scale_": None}, {"table_": None}, agree=(_check_joint,))
 
     def __init__(
         self,
@@ -273,16 +280,27 @@ class JointFeatures(SharingTransformer):
         n_trees: int = N_TREES,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        kinds: Sequence[str] | None = None,
     ) -> None:
         self.min_samples_leaf = min_samples_leaf
         self.weight = weight
         self.n_trees = n_trees
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.kinds = kinds
 
-    def fit_transform(self, X: np.ndarray, y: np.ndarray, once: Once = make_now) -> np.ndarray:
+    def fit_transform(self, X: Any, y: np.ndarray, once: Once = make_now) -> np.ndarray:
         """Grow trees; join the features with the shares of the classes in trees that did not see a sample."""
-        return self._grow(X, X, np.arange(X.shape[1]), y)
+        if self.kinds is None:
+            return self._grow(X, X, np.arange(X.shape[1]), y)
+
+        def encode() -> tuple[TablePreprocessor, np.ndarray, np.ndarray]:
+            table = TablePreprocessor(dict(enumerate(self.kinds))).fit(X)
+            return table, table.transform(X), table._codes(X, scaled=True)
+
+        self.table_, Z, codes = once("table", encode)
+        sources = np.unique(self.table_._sources(), return_inverse=True)[1]
+        return self._grow(Z, self._split(codes), sources, y)
 
     def _grow(self, X: np.ndarray, split: np.ndarray, sources: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Grow trees that split other columns, given the one of these that each feature was made from."""
@@ -296,64 +314,20 @@ class JointFeatures(SharingTransformer):
         self.trees_ = RandomTrees().fit(forest)
         return self._join(X, unseen_shares(forest, split, codes))
 
-    def transform(self, X: np.ndarray) -> np.ndarray:
+    def transform(self, X: Any) -> np.ndarray:
         """Join the features with the mean shares of the classes in the leaves that samples reach."""
         check_is_fitted(self)
-        return self._join(X, self.trees_.shares(X))
+        if self.kinds is None:
+            return self._join(X, self.trees_.shares(X))
+        shares = self.trees_.shares(self._split(self.table_._codes(X, scaled=True)))
+        return self._join(self.table_.transform(X), shares)
 
     def _join(self, X: np.ndarray, shares: np.ndarray) -> np.ndarray:
         return np.hstack([X * self.scale_, self.weight * shares])
 
-
-def _check_joint_table(joint: JointTable, sizes: dict[str, int]) -> None:
-    demand(type(joint.table_) is TablePreprocessor, "table_ is not a preprocessor of tables")
-    width, own = check_transformer(joint.table_, sizes["features"]), {"features": joint._n_split()}
-    array("width")(joint, "scale_", {"width": width})
-    _check_joint(joint, own)
-    sizes["outputs"] = width + own["outputs"] - own["features"]
-
-
-@saved(PARTS)
-class JointTable(JointFeatures):
-    """Joint features of a table: distances compare columns of 0 and 1, trees split codes, gaps first."""
-
-    _saved = Saved({"trees_": None, "scale_": None, "table_": None}, agree=(_check_joint_table,))
-
-    def __init__(
-        self,
-        kinds: Sequence[str],
-        min_samples_leaf: int = 1,
-        weight: float = 3.0,
-        n_trees: int = N_TREES,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(min_samples_leaf, weight, n_trees, random_state, n_jobs)
-        self.kinds = kinds
-
-    def fit_transform(self, X: Any, y: np.ndarray, once: Once = make_now) -> np.ndarray:
-        """Learn the columns, then grow trees; join features and shares as for samples of numbers."""
-
-        def encode() -> tuple[TablePreprocessor, np.ndarray, np.ndarray]:
-            table = TablePreprocessor(dict(enumerate(self.kinds))).fit(X)
-            return table, table.transform(X), table._codes(X, scaled=True)
-
-        self.table_, Z, codes = once("table", encode)
-        sources = np.unique(self.table_._sources(), return_inverse=True)[1]
-        return self._grow(Z, self._split(codes), sources, y)
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Join the encoded table with the mean shares of the classes in the leaves that samples reach."""
-        check_is_fitted(self)
-        shares = self.trees_.shares(self._split(self.table_._codes(X, scaled=True)))
-        return self._join(self.table_.transform(X), shares)
-
     def _split(self, codes: np.ndarray) -> np.ndarray:
-        """Return the columns that trees split."""
+        """Return the columns of a table that trees split."""
         return np.nan_to_num(codes[:, np.unique(self.table_._sources())], nan=GAP)
-
-    def _n_split(self) -> int:
-        return len(np.unique(self.table_._sources()))
 
 
 def principal_axes(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
