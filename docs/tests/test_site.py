@@ -154,7 +154,17 @@ def test_the_playground_has_the_theme_and_the_address_of_its_page(browser):
 
 
 @pytest.mark.parametrize(
-    ("words", "target"), [("prototypes", "idea.html"), ("label errors", "find_wrong_labels.html")]
+    ("words", "target"),
+    [
+        ("prototypes", "idea.html"),
+        ("label errors", "find_wrong_labels.html"),
+        ("imbalanced", "tuning.html"),
+        ("class_weight", "tuning.html"),
+        ("excel", "data.html"),
+        ("sample_weight", "start.html"),
+        ("GPU", "gpu.html"),
+        ("streaming", "growing.html"),
+    ],
 )
 def test_search_works_from_disk(browser, words, target):
     page = visit(browser, f"search.html?q={words}")

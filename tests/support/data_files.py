@@ -88,6 +88,7 @@ DAMAGED = [
     (".dat", libopf(1, 3, 1, rows=struct.pack("<2if", 0, 4, 1)), "sample 0 has label 4.*0 to 3"),
     (".txt", b" \n", "there is no line"),
     (".txt", b"1 2\n", "line 1 has 2 numbers, not 3"),
+    (".txt", b"width,kind\n1,a\n", "if this is CSV, read it with --from csv"),
     (".txt", b"1 1 x\n0 1 5\n", "line 1: 'x' is not an integer"),
     (".txt", b"2 1 1\n0 1 5\n", "announces 2 samples; 1 lines follow"),
     (".txt", f"{HUGE} 1 1\n0 1 5\n".encode(), f"announces {HUGE} samples"),

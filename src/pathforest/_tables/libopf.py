@@ -63,7 +63,9 @@ def read_text(file: BinaryIO) -> Stream:
     lines = ((i, text.split()) for i, text in enumerate(text_lines(file), 1) if text.strip())
     header, cells = next(lines, (0, []))
     demand(header, "there is no line; the first holds the numbers of samples, labels and features")
-    demand(len(cells) == 3, f"line {header} has {len(cells)} numbers, not 3: samples, labels and features")
+    hint = "; if this is CSV, read it with --from csv or end its name with .csv"
+    counted = f"line {header} has {len(cells)} numbers, not 3: samples, labels and features"
+    demand(len(cells) == 3, counted + hint)
     counts = _check_counts(Counts(*_at(header, col.integer, cells, "an integer")))
     width = counts.n_features + 2
 
