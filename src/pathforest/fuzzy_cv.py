@@ -21,7 +21,7 @@ from pathforest._persistence.checks import MODELS, saved
 from pathforest._search import ensemble
 from pathforest._search.folds import refit, search
 from pathforest._search.plan import Plan, as_numbers, check_search, make_plan
-from pathforest._search.scoring import Scorer, Scores, average, check_table, resolve_scoring, table
+from pathforest._search.scoring import Scorer, Scores, check_table, choose, resolve_scoring, table
 from pathforest._utils.progress import fitting, stages_of
 from pathforest._utils.text import show
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -41,18 +41,6 @@ def _has_models(search: FuzzyOPFClassifierCV) -> bool:
         + " on samples transformed by best_params_['transform'], where params are best_params_ "
         "without 'transform'" * transformed
     )
-
-
-def _choose(scores: Scores, best: int, n_best: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of the cells to fit, the best one first, and what each weighs in the average."""
-    if scores.given is None:
-        return np.array([best]), np.ones(1)
-    weights = average(scores.given, n_best)
-    rows, weights = scores.rows[weights > 0], weights[weights > 0]
-    if best not in rows:
-        rows, weights = np.append(rows, best), np.append(weights, 0.0)
-    order = np.lexsort((-weights, rows != best))
-    return rows[order], weights[order]
 
 
 def _check_table(model: FuzzyOPFClassifierCV, sizes: dict[str, int]) -> None:
@@ -350,7 +338,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
             self.best_beta_ = float(results["beta"][best])
             if not self.refit:
                 return self
-            rows, self.weights_ = _choose(scores, best, self.n_best)
+            rows, self.weights_ = choose(scores, best, self.n_best)
             self.averaged_, betas = rows, results["beta"][rows].tolist()
             self.estimators_ = stage(refit, plan, rows.tolist(), betas, build)
             noise = self.label_noise

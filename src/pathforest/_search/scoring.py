@@ -220,6 +220,18 @@ def average(given: np.ndarray, n_best: int | None) -> np.ndarray:
     return count / STEPS
 
 
+def choose(scores: Scores, best: int, n_best: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of the cells to fit, the best one first, and what each weighs in the average."""
+    if scores.given is None:
+        return np.array([best]), np.ones(1)
+    weights = average(scores.given, n_best)
+    rows, weights = scores.rows[weights > 0], weights[weights > 0]
+    if best not in rows:
+        rows, weights = np.append(rows, best), np.append(weights, 0.0)
+    order = np.lexsort((-weights, rows != best))
+    return rows[order], weights[order]
+
+
 def table(
     cells: Sequence[Cell], betas: Sequence[float], scores: Scores, transforms: Sequence[str], named: bool
 ) -> dict[str, Any]:
