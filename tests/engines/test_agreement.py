@@ -175,13 +175,13 @@ def test_a_sample_much_longer_than_the_others_spoils_no_list(dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("apart", [2, 6, 1e4])
+@pytest.mark.parametrize("apart", [1, 2, 6, 1e4])
 @pytest.mark.parametrize("recipe", ["gaussian", "grid", "duplicates"])
 def test_clusters_are_joined_by_what_the_pass_finds_and_by_what_is_asked(recipe, apart, dtype):
     # Near clusters have samples of one among those of another, and far ones distances that hardly differ.
-    X, _ = make_samples(recipe, 3, 2100, 12, dtype)
+    X, _ = make_samples(recipe, 3, 2100, 40, dtype)  # as many as such a pass is worth
     rng = np.random.default_rng(4)
-    X += np.round(apart * rng.normal(size=(5, 12)))[rng.integers(0, 5, len(X))].astype(dtype)
+    X += np.round(apart * rng.normal(size=(5, 40)))[rng.integers(0, 5, len(X))].astype(dtype)
     expected = _core.Engine.kd_tree(X, "euclidean").spanning_tree(None, 2)
     for engine in scans(X):
         checks.same_arrays(engine.spanning_tree(None, 3), expected)
