@@ -11,12 +11,12 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from pathforest import _core
 from pathforest._engines.matrix import symmetric
+from pathforest._engines.metric import WITH_GAPS
 from pathforest._engines.samples import SparseSamples
 from pathforest._issues.issues import Issues
 from pathforest._models import parameters as rules
-from pathforest._models.base import FitData, KeptSamples, OPFEstimator, open_fit, warn_of_units
+from pathforest._models.base import IN_UNITS, FitData, KeptSamples, OPFEstimator, open_fit, warn_of_units
 from pathforest._models.labels import Opinion, compare_costs, flag, flag_little, join
 from pathforest._models.leave_one_out import Offers, leave_one_out_offers, no_lists
 from pathforest._models.offers import NONE
@@ -245,7 +245,7 @@ _Question.__name__ = "find_issues"  # as messages name it
 # Groups
 
 
-def duplicate_groups(data: FitData) -> np.ndarray:
+def duplicate_groups(data: FitData, nearest_distance: np.ndarray) -> np.ndarray:
     """Return the group of equal rows, or of those that distances of 0 join, of each sample; else -1."""
     if data.metric.kind == "precomputed":
         return _number_groups(connected_components(csr_array(symmetric(data.X) == 0), directed=False)[1])
@@ -254,8 +254,9 @@ def duplicate_groups(data: FitData) -> np.ndarray:
         rows = zip(np.split(X.indices, ends), np.split(X.data, ends), strict=True)
         return _number_groups(np.array([a.tobytes() + b.tobytes() for a, b in rows], dtype=object))
     rows = np.ascontiguousarray(data.X + 0.0)  # -0.0 + 0.0 is 0.0: equal values have equal bytes
-    # Rows with a copy before or behind them: to sort all takes far longer.
-    found = _core.copy_numbers(rows) + _core.copy_numbers(rows[::-1].copy())[::-1] > 0
+    # To sort all takes far longer than those that may have a copy: it is at no distance from them.
+    is_sure = data.metric.name in IN_UNITS.difference(WITH_GAPS)
+    found = nearest_distance == 0 if is_sure else np.full(len(rows), True)
     group, few = np.full(len(rows), NONE), rows[found]
     group[found] = _number_groups(few.view(np.dtype((np.void, few.dtype.itemsize * few.shape[1])))[:, 0])
     return group
@@ -313,9 +314,9 @@ def _report(
     n, n_conquerors = len(classes), offers.own_lists.indices.shape[1]
     suggested = np.where(opinion.prefers_rival, opinion.rival, codes)
     rho = density(offers.nearest, offers.nearest.indices.shape[1], data.metric.squared)
-    normal, group = normality(np.log(rho), rho), duplicate_groups(data)
     graph = offers.nearest if len(codes) > 1 else no_lists(1, 1)  # of a single sample
     nearest_distance = graph.distances[:, 0]
+    normal, group = normality(np.log(rho), rho), duplicate_groups(data, nearest_distance)
     apart = nearest_distance[(nearest_distance > 0) & np.isfinite(nearest_distance)]
     low, high = np.minimum(offers.own, offers.rival_cost), np.maximum(offers.own, offers.rival_cost)
     with np.errstate(divide="ignore", invalid="ignore"):

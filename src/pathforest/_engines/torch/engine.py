@@ -446,7 +446,7 @@ class _Search:
         """Compare pairs exactly; return the k best offers to each query and their samples, or inf and -1."""
         offers = torch.empty(len(pairs.query), dtype=torch.float64, device=pairs.query.device)
         n_values = min(SETTLED, free_bytes(self._engine._device) // SETTLED_BYTES)
-        step = max(1, n_values // queries.shape[1])
+        step = 2 * max(1, n_values // (2 * queries.shape[1]))  # odd ones would need a kernel of their own
         for part in pieces(len(offers), step):
             query, sample = pairs.query[part], pairs.sample[part]
             distances = self._engine._measure(queries, lengths, query, sample, self._has_kernels)
