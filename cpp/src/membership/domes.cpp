@@ -173,7 +173,9 @@ class Flood {
     Adjacency arcs_by_lower_end(const KnnGraph& graph, Index k) const {
         std::vector<std::uint64_t> place;  // top and label in a word: most arcs are seen to join nothing
         place.reserve(samples_.size());
-        for (const Sample& s : samples_) place.push_back(as_size(s.top) << 32 | as_size(s.label));
+        for (const Sample& s : samples_)
+            place.push_back(std::uint64_t{static_cast<std::uint32_t>(s.top)} << 32 |
+                            static_cast<std::uint32_t>(s.label));
         return Adjacency(graph.n_samples, [&](auto visit) {
             for (Index i = 0; i < graph.n_samples; ++i) {
                 for (Index c = 0; c < k; ++c) {
