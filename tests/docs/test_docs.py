@@ -33,6 +33,14 @@ SHELL = (
 )
 # With tests of their own, and generated ones.
 ELSEWHERE = ("docs/coming_from_libopf", "docs/coming_from_opfython", "docs/gallery/", "docs/api/")
+# Their searches and thorough audits take half a minute each.
+LONG = (
+    "using/review_labels.md",
+    "using/command_line.md",
+    "using/find_wrong_labels.md",
+    "using/tuning.md",
+    "coming_from_cleanlab.md",
+)
 BLOCK = re.compile(r"^```(pycon|python|sh|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -58,8 +66,11 @@ def examples(page):
 @pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if not name_of(page).startswith(ELSEWHERE) and examples(page)],
-    ids=name_of,
+    [
+        pytest.param(page, id=name_of(page), marks=pytest.mark.ci if name_of(page).endswith(LONG) else ())
+        for page in PAGES
+        if not name_of(page).startswith(ELSEWHERE) and examples(page)
+    ],
 )
 def test_examples_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -33,6 +33,7 @@ OWN_TEXT = {
     "density": {"k"},
     "learn": {"model", "X_val"},
     "find_issues": {"y", "method", "n_conquerors"},
+    "label_page": {"X", "y", "path"},
     "OnCluster": {"estimator"},
     "explain": {"estimator", "X"},
     "save": {"growable", "model", "path"},

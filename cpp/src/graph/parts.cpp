@@ -11,7 +11,7 @@
 namespace pathforest {
 namespace {
 
-// Lists are short, so that clusters with a handful of the few are told apart.
+// Lists are short, so that clusters with a handful of the few are distinguished.
 constexpr Index list_length = 6, most_parts = 64;
 // So many of the few, each sample's nearest, must agree on its part. No component has fewer.
 constexpr Index n_votes = 5;
@@ -74,21 +74,21 @@ void Parts::guess(const Engine& engine, Control& control) {
     indices.resize(at(n, n_votes));
     const Rows<T> rows_of_all{engine.panels().row(0), n, width};
     query_knn(of_few, rows_of_all, n_votes, {}, distances, indices, control);
-    const Index nobody = boruvka.n_components();
-    pairs_.n_parts = nobody + 1;
+    const Index no_part = boruvka.n_components();
+    pairs_.n_parts = no_part + 1;
     part_.resize(as_size(n));
     for (Index p = 0; p < n; ++p) {
         const auto vote = [&](Index v) { return component[as_size(indices[at(p, n_votes, v)])]; };
         Index v = 1;
         while (v < n_votes && vote(v) == vote(0)) ++v;
-        pairs_.part.push_back(v < n_votes ? nobody : vote(0));
+        pairs_.part.push_back(v < n_votes ? no_part : vote(0));
         part_[as_size(engine.sample_at(p))] = pairs_.part.back();
     }
     std::vector<Index> part_of_few;
     for (const Index sample : samples) part_of_few.push_back(part_[as_size(sample)]);
     std::vector<double> reach(at(pairs_.n_parts, pairs_.n_parts), infinity);
     for (Index a = 0; a < pairs_.n_parts; ++a)
-        reach[at(a, pairs_.n_parts, nobody)] = reach[at(nobody, pairs_.n_parts, a)] = -1;
+        reach[at(a, pairs_.n_parts, no_part)] = reach[at(no_part, pairs_.n_parts, a)] = -1;
     joining_.emplace(pairs_.n_parts, reach);
     for (const Arc& arc :
          joining_arcs(of_few, rows_of_all, pairs_.part, part_of_few, pairs_.n_parts, reach, control)) {
@@ -139,7 +139,8 @@ std::vector<Index> Parts::homes(std::span<const Index> component, Index n_compon
     if (!joining_ || !pairs_.is_complete || n_components > most_joined) return homes;
     std::vector<Index> size(at(pairs_.n_parts, n_components));
     for (std::size_t i = 0; i < part_.size(); ++i) ++size[at(part_[i], n_components, component[i])];
-    for (auto row = size.begin(); row != size.end() - n_components; row += n_components)  // nobody's is last
+    for (auto row = size.begin(); row != size.end() - n_components;
+         row += n_components)  // that of no part is last
         homes.push_back(static_cast<Index>(std::max_element(row, row + n_components) - row));
     return homes;
 }
@@ -148,7 +149,7 @@ std::vector<Arc> Parts::join(std::span<const Index> component, Index n_component
                              Control& control) const {
     const std::vector<Index> home = homes(component, n_components);
     if (home.empty()) return {};
-    // A part stands for its home; samples of other components are strays, and so are nobody's.
+    // A part stands for its home; samples of other components are strays, and so are those of no part.
     const auto n_homes = static_cast<Index>(home.size());
     std::vector<Index> own(part_), of_strays(as_size(n_components), none);
     std::vector<Index> home_of_own(home);

@@ -152,6 +152,7 @@ class PythonEngine:
     """Defaults in Python: a tree from lists and questions; an engine in C++ answers the rest."""
 
     takes, concurrent = "features", False
+    joins = True  # whether pairs between components are looked at here at once, if that is less work
 
     def __init__(self, X: np.ndarray, metric: Metric, algorithm: str, n_threads: int = 1) -> None:
         self.name, self.dtype = algorithm, X.dtype.name
@@ -180,7 +181,7 @@ class PythonEngine:
             return self.joining_arcs(component, n_threads)
 
         return spanning_tree_by_asking(
-            self._tree_lists(graph, n_threads), nearest_foreign, self._X, joining_arcs
+            self._tree_lists(graph, n_threads), nearest_foreign, self._X, joining_arcs if self.joins else None
         )
 
     def _tree_lists(self, graph: KnnGraph | None, n_threads: int) -> KnnGraph:

@@ -96,7 +96,7 @@ class Issues:
     >>> from pathforest.noise import flip_labels
     >>> data = load_iris()
     >>> X, y = StandardScaler().fit_transform(data.data), data.target_names[data.target]
-    >>> issues = find_issues(X, flip_labels(y, 0.1))
+    >>> issues = find_issues(X, flip_labels(y, 0.1), method="fast")
     >>> X_clean, y_clean = issues.drop(X)
     >>> y_better = issues.relabel()
     >>> issues.to_frame().columns[:3].tolist()

@@ -78,14 +78,14 @@ def label_page(
     path : path-like
         The HTML file.
     unlabeled : label, default=None
-        The value in y that marks a sample without a label; None means -1 among numbers and ``""`` among
-        texts.
+        The value in y that marks a sample without a label, of the same type as the labels. None means -1
+        among numbers and ``""`` among texts.
     columns : mapping or DataFrame, default=None
         What the page shows of each sample, such as texts, by name; None means the features.
     coordinates : array-like of shape (n_samples, 2), default=None
         Places on the map. None means t-SNE for up to 2,000 samples, principal components for more.
     n_jobs : int, default=None
-        Threads; None means 1 (or what a joblib context says), -1 all cores.
+        Threads; None means 1 (or what a joblib context says), -1 all cores. Answers are the same.
 
     See Also
     --------

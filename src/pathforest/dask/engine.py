@@ -73,6 +73,8 @@ class DaskEngine(PythonEngine):
     answered before a message would have reached the cluster.
     """
 
+    joins = False  # the client would look at all pairs alone
+
     def __init__(
         self,
         X: np.ndarray,

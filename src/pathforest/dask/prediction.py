@@ -38,7 +38,7 @@ KNOWN = {
 }  # fmt: skip
 
 
-# What clusters are told by.
+# What says the cluster of a sample.
 CLUSTERS = {
     "cost_", "labels_", "root_", "density_", "cluster_roots_", "best_k_", "_fit_largest_arc",
     "_fit_algorithm",

@@ -12,7 +12,7 @@
 namespace pathforest {
 
 // From a few of the samples: the components that their lists leave are the parts, and each sample belongs to
-// the part of those that are nearest to it. If these are of several, it belongs to nobody: the lightest arcs
+// the part of those that are nearest to it. If these are of several, it belongs to no part: the lightest arcs
 // between parts would begin at such samples, and say nothing of the others if the guess is wrong.
 class Parts {
   public:
@@ -42,7 +42,7 @@ class Parts {
     void note_limits();
 
     const AnyEngine& any_;
-    std::vector<Index> part_;  // per sample; the last one is nobody's
+    std::vector<Index> part_;  // per sample; the last one stands for none
     PairsOfParts pairs_;
     std::optional<Joining> joining_;
 };
