@@ -1,8 +1,8 @@
 // Neighbour lists of some of the samples, and those of two parts in one.
 #include "pathforest/graph/subset_lists.hpp"
-#include "pathforest/ties.hpp"
 
 #include "arrays.hpp"
+#include "pathforest/ties.hpp"
 
 namespace pathforest {
 namespace {

@@ -1,8 +1,7 @@
-// The core of pages on which labels are given: neighbour lists are handed over once, labels after every change.
-// It knows no features, so that it is small; what it finds is that of OPFSemiSupervisedClassifier.
-#include "pathforest/forest/geodesic.hpp"
-
+// The core of pages on which labels are given: neighbour lists are handed over once, labels after every
+// change. It knows no features, so that it is small; what it finds is that of OPFSemiSupervisedClassifier.
 #include "memory.hpp"
+#include "pathforest/forest/geodesic.hpp"
 
 #include <algorithm>
 
@@ -141,8 +140,10 @@ void pf_flow(Flow* flow, const Index* codes, Index n_classes, Index* label, Inde
         for (std::size_t c = 0; c < classes; ++c) {
             const double weight = offers[c] == lowest ? 1.0 : to_eighth(lowest / offers[c]);
             total += weight;
-            if (c == as_size(own)) confidence[i] = weight;
-            else if (weight > most) most = weight, rival[i] = static_cast<Index>(c);
+            if (c == as_size(own))
+                confidence[i] = weight;
+            else if (weight > most)
+                most = weight, rival[i] = static_cast<Index>(c);
         }
         confidence[i] /= total;
     }

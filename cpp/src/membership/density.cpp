@@ -66,7 +66,8 @@ void scale_density(std::span<double> density) {
 void log_density(std::span<double> density, Index k) {
     constexpr double nearest_to_none = 0x1p-53;  // that a density of float64 can be below k, as a share
     for (double& value : density) {
-        const double exponent = log_of_one_plus(std::max((k - value) / value, nearest_to_none));  // log(k / ρ)
+        const double exponent =
+            log_of_one_plus(std::max((k - value) / value, nearest_to_none));  // log(k / ρ)
         value = exponent < 1 ? log_of_one_plus(1 / exponent - 1) : -log_of_one_plus(exponent - 1);
     }
 }
