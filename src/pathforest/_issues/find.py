@@ -68,7 +68,7 @@ def find_issues(
         samples, 50 features and 10 classes. Above, it is ``"learned"``; above 100 classes or a million
         samples times classes, below 10 samples, and for a single class ``"fast"``. Sparse matrices and
         metrics other than ``"euclidean"`` are ``"fast"`` on the features as given. What was used is in
-        :attr:`Issues.method`.
+        ``Issues.method``.
 
         ``"fast"`` compares the costs of the classes, in one pass over the samples as given: scale features in
         different units first. ``"learned"`` standardises them, and takes the mean of that and of a random
