@@ -30,7 +30,7 @@ help:  ## list the targets
 	@for kind in '##=every day' '#-=rarely'; do echo "$${kind#*=}:"; \
 	    sed -nE "s/^([a-z -]+):.*$${kind%%=*} (.*)/  make \1\t\2/p" $(MAKEFILE_LIST) | expand -t 20; done
 
-demo: $(if $(wildcard $(PACKAGE)),$(PACKAGE),$(VENV)/.demo)  ## what the library is for, in a minute: build/demo/report.html
+demo: $(if $(wildcard $(PACKAGE)),$(PACKAGE),$(VENV)/.demo)  ## what the library is for, in two minutes: build/demo/report.html
 	$(BIN)/python examples/demo.py --out build/demo
 
 # Each worker starts with a share of whole files, so that what the tests of a file have in common is made once.
