@@ -116,9 +116,7 @@ class Explanation(NamedTuple):
     transform: str = "as given"  # of a search: the representation that distances are measured in,
     cell: int = 0  # and which of its `estimators_` is explained
     memberships: list[float] | None = None  # what each step of the path was multiplied by; None if by 1
-    density: float | None = (
-        None  # of the sample, if paths are worth their lowest density and the highest wins
-    )
+    density: float | None = None  # of the sample, if paths are worth their lowest density, not costs
 
     @property
     def conqueror(self) -> int:
