@@ -15,7 +15,6 @@ from pipelines import passengers
 
 from pathforest import OPFClassifier
 from pathforest._cli import main
-from pathforest._cli.entrypoint import COMMANDS
 from pathforest._tables.write import check_sink
 from pathforest.datasets import write
 
@@ -210,16 +209,6 @@ def test_a_mistake_gets_one_line_that_says_what_and_where(unsound, monkeypatch, 
     assert contents(unsound) == before
 
 
-TYPER = ["train iris.csv", "predict", "nix", "reproduce --runs 0", "reproduce --runs 1000000"]
-
-
-@pytest.mark.parametrize("line", [*TYPER, "reproduce --jobs 0", "train iris.csv -o m.pf --set " + "x" * 9000])
-def test_what_typer_refuses_has_the_same_exit_code(line):
-    done = run(line)
-    assert done.exit_code == 2
-    assert len(done.stderr) < 2100
-
-
 # Outputs
 
 
@@ -263,19 +252,6 @@ def test_notes_and_hints_are_lines_too(model, folder):
 
 
 # Help
-
-
-def test_help_has_examples_and_defaults_and_flags_without_a_type():
-    overview = succeed("--help")
-    for command in COMMANDS:
-        text = succeed(f"{command.__name__} --help")
-        assert "Examples:" in text
-        assert f"pathforest {command.__name__}" in text
-        assert command.__name__ in overview
-        assert not [line for line in text.lower().splitlines() if "bool" in line and "--help" not in line]
-    text = " ".join(succeed("predict --help").replace("│", " ").split())
-    for default in ("label", "the standard output", "all cores"):
-        assert f"[default: ({default})]" in text
 
 
 def test_characters_that_the_output_cannot_encode_are_escaped(tmp_path, monkeypatch):

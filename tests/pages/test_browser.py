@@ -69,14 +69,6 @@ def test_the_page_fits_can_be_read_and_asks_for_nothing(visit, width, scheme):
     assert page.problems == []
 
 
-def test_numbers_are_there_without_javascript(visit):
-    page = visit(javascript=False)
-    assert page.problems == []
-    assert card(page).locator("td.this").first.is_visible()
-    assert page.locator(".map path").count() > 10
-    assert page.get_by_role("button").count() == 0
-
-
 def test_buttons_decide_take_back_lead_on_and_are_remembered(visit):
     page = visit()
     status, n = page.get_by_role("status"), page.locator(".suspect").count()

@@ -14,13 +14,12 @@ import pytest
 from browsers import HOSTILE, NAMES, Page, a_review
 from PIL import Image
 from sklearn.datasets import load_iris
-from sklearn.decomposition import PCA
 
 pytest.importorskip("jinja2")
 
 from pathforest import find_issues
 from pathforest._pages import images
-from pathforest._pages.images import FileImages, parse_shape, pixel_images
+from pathforest._pages.images import FileImages, pixel_images
 from pathforest._pages.map import MOST as MOST_OTHERS
 from pathforest._pages.map import make_map
 from pathforest._pages.page import render
@@ -176,20 +175,6 @@ def test_the_map_has_every_suspect_few_others_and_no_room_for_outliers():
     assert np.ptp(drawn.places[:-1], axis=0).min() > 300  # an outlier does not squeeze the others
 
 
-def test_the_map_shows_two_features_as_they_are_and_principal_components_of_more():
-    X = np.array([[0.0, 0.0], [1.0, 2.0], [4.0, 1.0]])
-    drawn = make_map(X, ["x", "y"], [2])
-    assert drawn.axes == ("x", "y")
-    np.testing.assert_array_equal(drawn.xy, X[drawn.rows])
-    across, up = drawn.places.T
-    assert np.argsort(across).tolist() == [0, 1, 2]
-    assert np.argsort(-up).tolist() == [0, 2, 1]  # pictures count from the top
-    X = np.random.default_rng(0).normal(size=(300, 6)) * [9, 1, 1, 5, 1, 1]
-    drawn, pca = make_map(X, list("abcdef"), []), PCA().fit(X)
-    np.testing.assert_allclose(np.abs(drawn.xy), np.abs(pca.transform(X)[:, :2]), atol=1e-6)
-    assert drawn.axes[0] == f"principal component 1 ({pca.explained_variance_ratio_[0]:.0%} of variance)"
-
-
 # Images
 
 
@@ -203,12 +188,6 @@ def test_pixels_become_an_image(shape):
     X = np.linspace(10, 20, 3 * np.prod(shape)).reshape(3, -1)
     image = decoded(pixel_images(X, shape)(1))
     np.testing.assert_array_equal(image, np.rint((X[1] - 10) / 10 * 255).reshape(shape))
-
-
-@pytest.mark.parametrize("text", ["8", "8x9", "x", "8x8x2", "0x0", "8 x 8 x 1"])
-def test_shapes_that_do_not_fit_are_refused(text):
-    with pytest.raises(ValueError, match="HEIGHTxWIDTH"):
-        parse_shape(text, 64)
 
 
 @pytest.fixture
@@ -245,13 +224,10 @@ def test_only_images_below_the_folder_are_embedded_small_and_without_comments(ph
     assert shown.counts == {"folder": str(photos), "embedded": is_shown, "left_out": not is_shown}
 
 
-def test_large_files_and_images_of_too_many_pixels_are_left_out(photos, monkeypatch):
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 50_000)
+@pytest.mark.parametrize(("owner", "limit"), [(Image, "MAX_IMAGE_PIXELS"), (images, "LARGEST")])
+def test_large_files_and_images_of_too_many_pixels_are_left_out(photos, monkeypatch, owner, limit):
+    monkeypatch.setattr(owner, limit, 10)
     assert FileImages(["a.png"], photos)(0) is None
-    monkeypatch.undo()
-    for largest, is_shown in ((0, True), (-1, False)):
-        monkeypatch.setattr(images, "LARGEST", (photos / "a.png").stat().st_size + largest)
-        assert (FileImages(["a.png"], photos)(0) is not None) == is_shown
 
 
 def test_issues_write_the_page_and_its_lines_apply_the_decisions(tmp_path, monkeypatch):

@@ -249,27 +249,6 @@ def test_points_are_drawn_and_erased_by_mouse_keys_and_finger(visit):
     assert page.problems == []
 
 
-@pytest.mark.parametrize("r", [1, 5])
-def test_words_name_path_cost_and_rival(look, r):
-    page = look(f"set=overlap&n_conquerors={r}")
-    assert page.locator("#words").get_attribute("aria-live") == "polite"
-    page.mouse.move(*at(page, 430, 520))
-    settled(page)
-    text, model = words(page), copied(page)["model"]
-    # The mouse points at a pixel; the words must be right for one of the places in it.
-    width = page.evaluate("document.querySelector('.plane').getBoundingClientRect().width")
-    pixel = range(-int(np.ceil(1000 / width)), int(np.ceil(1000 / width)) + 1)
-    near = [[430 + i, 520 + j] for i in pixel for j in pixel]
-    costs = np.sort(model.class_costs(near))
-    assert any(
-        text.startswith(f"{['Blue', 'Orange'][why.label]} wins this place at cost {best:.3g}"[:-1])
-        and f"sample {why.conqueror}:" in text
-        and (f"prototype {why.path[-1]}" in text or len(why.path) == 1)
-        and f"asks {rival:.3g}"[:-1] in text
-        for (best, rival), why in zip(costs, model.explain(near), strict=True)
-    ), text
-
-
 def test_the_address_brings_the_same_picture_and_is_copied(visit, file):
     page = visit(
         "set=blobs&wrong=12&model=fuzzy&sigma=0.45", permissions=["clipboard-read", "clipboard-write"]
