@@ -156,6 +156,8 @@ void bind_clustering(nb::module_& m) {
           "k"_a = nb::none(),
           "Densities, or given k their logarithms, scaled to [1, 1000] between the extremes given, or their "
           "own.");
+    m.def("clear_neighborhood", clear_neighborhood, "n_samples"_a,
+          "The neighbourhood of a density whose clear domes are clusters.");
     m.def("clear_height", clear_height_of, "distances"_a.noconvert(), "k"_a, "squared"_a, "low"_a, "high"_a,
           "The height that makes a dome clear of chance, of scaled logarithms; low and high are densities.");
     m.def("cluster", cluster_graph, "distances"_a.noconvert(), "indices"_a.noconvert(), "k"_a,

@@ -83,10 +83,11 @@ def problems():
         shared = {"metric": metric, "metric_params": {"p": p} if metric == "minkowski" else None}
         given = {"X": X.tolist(), "Q": Q.tolist(), "metric": metric, "p": p}
         yield from classifiers(X, y, Q, shared, given)
-        for height in (None, 20, 300):
-            yield clusters(X, Q, shared, given, height)
+        for k, height in ((0, 0), (7, 0), (7, 20), (0, 300)):
+            yield clusters(X, Q, shared, given, k, height)
     many = np.random.default_rng(1).random((200, 2))  # equally high arcs lead to several neighbours
-    yield clusters(many, many, {}, {"X": many.tolist(), "Q": many.tolist()}, 100)
+    for k, height in ((0, 0), (4, 0), (4, 100)):
+        yield clusters(many, many, {}, {"X": many.tolist(), "Q": many.tolist()}, k, height)
     apart = np.concatenate([rng.random((20, 2)), rng.random((20, 2)) + 100, rng.random((5, 2)) - 100])
     few = np.full(45, -1)
     few[[3, 11]] = 0, 1  # no path leads to the samples that lie apart
@@ -137,13 +138,14 @@ def answers_of(model, Q, names):
     }
 
 
-def clusters(X, Q, shared, given, height):
-    """Clusters, low ones merged."""
-    model = OPFClustering(selection="cut", k_max=7, threshold=height, **shared).fit(X)
-    names = ["cost_", "predecessor_", "root_", "density_", "cuts_", "best_k_", "cluster_roots_"]
+def clusters(X, Q, shared, given, k, height):
+    """Clusters, low ones merged; 0 stands for the defaults."""
+    k = min(k, len(X) - 1)
+    model = OPFClustering(n_neighbors=k or None, threshold=height or None, **shared).fit(X)
+    names = ["cost_", "predecessor_", "root_", "density_", "best_k_", "cluster_roots_"]
     expected = {**fitted(model, names), "label": model.labels_}
     expected["joined"] = model.predict(Q)
-    return {**given, "kind": "cluster", "y": [], "kMax": 7, "threshold": height or 0}, expected
+    return {**given, "kind": "cluster", "y": [], "nNeighbors": k, "threshold": height}, expected
 
 
 def derived(question, got):

@@ -12,6 +12,8 @@
 #include "pathforest/membership/domes.hpp"
 #include "spread.hpp"
 
+#include <array>
+
 using namespace pathforest;
 using namespace pathforest::wasm;
 
@@ -42,8 +44,8 @@ std::vector<double> membership_of(const std::vector<double>& density, double sig
 }
 
 // Joins clusters whose dome is lower than threshold to their neighbours, and lists the roots that are left.
-std::vector<Index> merge_low_domes(const KnnGraph& graph, Index k, std::span<const double> scaled,
-                                   double threshold, Clustering& clusters) {
+std::vector<Index> merge_low_domes(const KnnGraph& graph, std::span<const double> scaled, double threshold,
+                                   Clustering& clusters) {
     std::vector<Index> founders;
     for (std::size_t i = 0; i < clusters.root.size(); ++i) {
         if (clusters.predecessor[i] == none) founders.push_back(static_cast<Index>(i));
@@ -52,7 +54,7 @@ std::vector<Index> merge_low_domes(const KnnGraph& graph, Index k, std::span<con
               [&](Index a, Index b) { return clusters.label[as_size(a)] < clusters.label[as_size(b)]; });
     Control control;
     const DomeTree tree =
-        dome_tree(graph, k, scaled, clusters.label, founders, Measure::height, Pause(&control));
+        dome_tree(graph, graph.k, scaled, clusters.label, founders, Measure::height, Pause(&control));
     std::size_t n_low = 0;
     while (n_low < tree.child.size() && tree.level[n_low] > 0 && tree.height[n_low] < threshold) ++n_low;
     MergedClusters merged = merge_domes(std::span(tree.child).first(n_low),
@@ -105,22 +107,33 @@ Model* pf_fit(const double* X, const Index* y, Index n_samples, Index n_features
     return model.release();
 }
 
-// Clusters of the best neighbourhood up to k_max, without those lower than threshold, 0 for all. Arrays:
-// source, target, weight, density, cuts, best_k, label, predecessor, root, cost, cluster_roots.
+// Clusters of a density of n_neighbors, 0 for as many as suit the number of samples. Those lower than
+// threshold join others; 0 leaves those that are clear of chance. Arrays: density, best_k, label,
+// predecessor, root, cost, cluster_roots.
 PATHFOREST_EXPORT(pf_cluster)
 Model* pf_cluster(const double* X, Index n_samples, Index n_features, const char* metric, double p,
-                  Index k_max, double threshold) {
+                  Index n_neighbors, double threshold) {
+    if (n_neighbors < 0) return fails("n_neighbors must be at least 0");
     if (!(threshold >= 0)) return fails("threshold must be at least 0");
-    auto model = start(X, n_samples, n_features, metric, p, k_max);
+    auto model = start(X, n_samples, n_features, metric, p,
+                       n_neighbors == 0 ? clear_neighborhood(n_samples) : n_neighbors);
     if (!model) return nullptr;
-    add_tree(*model);
-    add_density(*model, k_max);
     Control control;
-    const Index k = model->numbers("best_k")[0];
-    std::vector<double> scaled = model->values("density");
-    scale_density(scaled);
-    Clustering found = cluster(model->graph(), k, scaled, {}, Pause(&control));
-    model->keep("cluster_roots", merge_low_domes(model->graph(), k, scaled, threshold, found));
+    const Pause pause(&control);
+    const KnnGraph graph = model->graph();
+    std::vector<double> values = density(graph, graph.k, model->squared(), pause);
+    if (threshold == 0) {
+        const auto [low, high] = std::minmax_element(values.begin(), values.end());
+        std::array<double, 2> extremes{*low, *high};
+        log_density(extremes, graph.k);
+        threshold = clear_height(graph, graph.k, model->squared(), extremes[0], extremes[1]);
+    }
+    model->keep("density", values);
+    model->keep("best_k", std::vector<Index>{graph.k});
+    log_density(values, graph.k);
+    scale_density(values);
+    Clustering found = cluster(graph, graph.k, values, {}, pause);
+    model->keep("cluster_roots", merge_low_domes(graph, values, threshold, found));
     model->keep("label", std::move(found.label));
     model->keep("predecessor", std::move(found.predecessor));
     model->keep("root", std::move(found.root));

@@ -5,6 +5,7 @@
 #include "pathforest/graph/knn.hpp"
 #include "pathforest/membership/density.hpp"
 
+#include <array>
 #include <numeric>
 
 namespace pathforest::wasm {
@@ -128,7 +129,10 @@ void join_clusters(const Model& model, Rows<double> queries, Index* conquerors, 
     query_knn(*model.engine, queries, k, {}, distances, indices, control);
     DensityKernel(largest_arc(model.graph(), k), model.squared()).sum_rows(distances, k, k, density);
     const auto [low, high] = std::minmax_element(own.begin(), own.end());
-    scale_density(density, *low, *high);
+    std::array<double, 2> extremes{*low, *high};
+    log_density(extremes, k);
+    log_density(density, k);
+    scale_density(density, extremes[0], extremes[1]);
     for (Index i = 0; i < queries.count; ++i) {
         values[i] = -infinity;
         for (std::size_t place = at(i, k); place < at(i + 1, k); ++place) {

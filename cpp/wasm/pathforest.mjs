@@ -109,10 +109,10 @@ export async function load(bytes) {
       return classifier(model, nFeatures, nClasses);
     },
 
-    // threshold 0 keeps all clusters.
-    cluster({ X, nFeatures, metric = "euclidean", p = 2, kMax = 20, threshold = 0 }) {
+    // nNeighbors 0: as many as suit the number of samples; threshold 0: clusters that are clear of chance.
+    cluster({ X, nFeatures, metric = "euclidean", p = 2, nNeighbors = 0, threshold = 0 }) {
       const model = withMemory((put) =>
-        orFail(core.pf_cluster(put(X), X.length / nFeatures, nFeatures, put(metric), p, kMax, threshold)));
+        orFail(core.pf_cluster(put(X), X.length / nFeatures, nFeatures, put(metric), p, nNeighbors, threshold)));
       return {
         arrays: read(model),
         // Per query who conquers it, and the lowest density on the way there.

@@ -21,6 +21,7 @@ SLIDERS = (
     ("sigma", "<code>sigma</code> membership of sparse samples", 0.1, 1.2, 0.05),
     ("k_max", "<code>k_max</code> largest neighbourhood", 1, 50, 1),
     ("n_conquerors", "<code>n_conquerors</code> samples that decide", 1, 30, 1),
+    ("n_neighbors", "<code>n_neighbors</code> of the density", 0, 50, 1),
     ("threshold", "<code>threshold</code> height of a hill", 0, 600, 10),
     ("n_labels", "Labels per class", 1, 20, 1),
 )

@@ -34,7 +34,7 @@ function shownModels() {
       { ...state, title: `${state.n_conquerors} conquerors` },
     ];
   }
-  return [state];
+  return [{ ...state, n_neighbors: Math.min(state.n_neighbors, points.y.length - 1) }]; // of few points
 }
 
 // What prevents a model, in words.
@@ -175,8 +175,9 @@ const player = makePlayer(
 
 const APPLIES = {
   sigma: ["fuzzy", "tree"],
-  k_max: ["fuzzy", "tree", "clusters"],
+  k_max: ["fuzzy", "tree"],
   n_conquerors: ["plain", "fuzzy", "tree", "semi"],
+  n_neighbors: ["clusters"],
   threshold: ["clusters"],
   n_labels: ["semi"],
   wrong: ["plain", "fuzzy", "tree", "semi"],
@@ -199,7 +200,8 @@ function showControls() {
   form.querySelector("[name=compare][value=conquerors]").disabled = state.model === "clusters";
   for (const output of form.querySelectorAll("output[for]")) {
     const input = $(output.htmlFor[0]);
-    output.textContent = Number(input.value).toLocaleString("en") + (input.name === "wrong" ? " %" : "");
+    const isAuto = input.value === "0" && ["n_neighbors", "threshold"].includes(input.name);
+    output.textContent = isAuto ? "auto" : Number(input.value).toLocaleString("en") + (input.name === "wrong" ? " %" : "");
   }
   document.body.classList.toggle("compares", state.compare !== "none");
   document.body.classList.toggle("draws", tool() !== "look");

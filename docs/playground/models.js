@@ -45,8 +45,8 @@ const colorBy = (offers, nClasses) => (Q) => {
   return { classes, costs: Float64Array.from(classes, (c, i) => costs[i * nClasses + c]) };
 };
 
-function fitClusters(core, X, { k_max, threshold }) {
-  const fitted = core.cluster({ X, nFeatures: 2, kMax: k_max, threshold });
+function fitClusters(core, X, { n_neighbors, threshold }) {
+  const fitted = core.cluster({ X, nFeatures: 2, nNeighbors: n_neighbors, threshold });
   const { label, cluster_roots } = fitted.arrays;
   const offers = (Q) => {
     const { conquerors, values } = fitted.join(Q);

@@ -50,7 +50,8 @@ export function makePlayer({ first, step, play, place, told }, show) {
     // A new forest is shown finished.
     reset(count) {
       stop();
-      total = place.max = conquered = place.value = count;
+      total = conquered = place.max = count;
+      place.value = count; // now that the slider is as long
       told.textContent = `all ${count}`;
     },
   };

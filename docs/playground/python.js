@@ -22,18 +22,15 @@ const ESTIMATORS = {
     "FuzzyOPFClassifier",
     { sigma, k_max, competition: '"tree"', n_conquerors },
   ],
-  clusters: ({ k_max, threshold }) => [
-    "OPFClustering",
-    { selection: '"cut"', k_max, threshold: threshold > 0 ? threshold : "None" },
-  ],
+  clusters: ({ n_neighbors, threshold }) => ["OPFClustering", { n_neighbors, threshold }],
   semi: ({ n_conquerors }) => ["OPFSemiSupervisedClassifier", { n_conquerors }],
 };
 
-// The estimator as it is written in Python.
+// The estimator as it is written in Python, without what are defaults.
 export function estimatorCall(settings) {
   const [name, parameters] = ESTIMATORS[settings.model](settings);
-  if (parameters.n_conquerors === 1) delete parameters.n_conquerors; // the default
-  return `${name}(${Object.entries(parameters).map(([key, value]) => `${key}=${value}`).join(", ")})`;
+  const given = Object.entries(parameters).filter(([key, value]) => value !== (key === "n_conquerors" ? 1 : 0));
+  return `${name}(${given.map(([key, value]) => `${key}=${value}`).join(", ")})`;
 }
 
 export function asPython(X, y, settings) {

@@ -22,7 +22,8 @@ const FIELDS = {
   sigma: [0.8, number(0.1, 1.2, 0.05)],
   k_max: [20, number(1, 50)],
   n_conquerors: [1, number(1, 30)],
-  threshold: [150, number(0, 600, 10)],
+  n_neighbors: [0, number(0, 50)], // 0 here and below: the estimator decides
+  threshold: [0, number(0, 600, 10)],
   n_labels: [3, number(1, 20)],
   compare: ["none", oneOf(...COMPARISONS)],
   regions: ["costs", oneOf("costs", "flat", "off")],

@@ -283,6 +283,9 @@ def scale_density(density: Annotated[NDArray[numpy.float64], dict(shape=(None,),
     Densities, or given k their logarithms, scaled to [1, 1000] between the extremes given, or their own.
     """
 
+def clear_neighborhood(n_samples: int) -> int:
+    """The neighbourhood of a density whose clear domes are clusters."""
+
 def clear_height(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], k: int, squared: bool, low: float, high: float) -> float:
     """
     The height that makes a dome clear of chance, of scaled logarithms; low and high are densities.

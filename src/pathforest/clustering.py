@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
@@ -31,20 +30,8 @@ from pathforest._utils.text import show
 from pathforest.graph import KnnGraph
 from pathforest.membership import DensityEstimate, density
 
-# Up to FEW samples, half the square root of their number are neighbours, and MORE for each factor of ten
-# above; chosen on other data than docs/results/clustering.md shows.
-FEW, MORE = 1000, 10
-# The fewest neighbours; of very few samples one in four: more would reach across clusters.
-FEWEST, ONE_IN = 5, 4
-
 # What files call the columns of the tree.
 TREE_COLUMNS = tuple(f"_fit_tree_{name}" for name in DOME_TREE.names)
-
-
-def clear_neighborhood(n: int) -> int:
-    """Return the neighbourhood of a density of `n` samples whose clear domes are clusters."""
-    k = int(math.sqrt(min(n, FEW)) / 2 + MORE * math.log10(max(1.0, n / FEW)))
-    return min(max(k, FEWEST), max(1, n // ONE_IN), n - 1)
 
 
 def _check_clusters(model: OPFClustering, sizes: dict[str, int]) -> None:
@@ -303,7 +290,7 @@ class OPFClustering(ClusterMixin, Growing):
     def _fit(self, data: FitData) -> Self:
         n, k = len(data.X), None  # k_max and n_neighbors decide
         if self.selection == "clear" and self.n_neighbors is None:
-            k = clear_neighborhood(n)
+            k = _core.clear_neighborhood(n)
         graph, estimate = graph_and_density(data, k, self.k_max, self.n_neighbors)
         if self.n_clusters is not None and self.n_neighbors is None:
             estimate = data.stage(self._find_enough_maxima, graph, estimate, data.metric.squared)

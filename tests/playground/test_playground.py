@@ -103,6 +103,7 @@ def test_models_and_their_conquest_are_those_of_the_lines_of_python(look, kind):
     for i, address in enumerate(ADDRESSES):
         density = f"sigma={(0.2, 0.55, 1.0, 0.8, 1.2)[i % 5]}&k_max={(8, 1, 29, 12)[i % 4]}"
         others = f"n_conquerors={(1, 2, 9)[i % 3]}&threshold={(0, 40, 250)[i % 3]}&n_labels={1 + i % 3}"
+        others += f"&n_neighbors={(0, 3, 12, 50)[i % 4]}"
         arrays, said, conquest = shown(page, f"{address}&model={kind}&{density}&{others}", Q)
         made = copied(page)
         model, D, expected = made["model"], distance_matrix(made["X"], made["X"]), []
@@ -112,7 +113,8 @@ def test_models_and_their_conquest_are_those_of_the_lines_of_python(look, kind):
             np.testing.assert_array_equal(arrays[name], np.atleast_1d(getattr(model, f"{kept}_")), name)
         np.testing.assert_array_equal(said["classes"], model.predict(Q))
         if kind == "clusters":
-            cluster(*knn(D, model.best_k_), scale_density(model.density_), conquest=expected)
+            scaled = scale_density(model.density_, k=model.best_k_)
+            cluster(*knn(D, model.best_k_), scaled, conquest=expected)
             assert conquest == expected
             continue
         costs = [np.inf if cost is None else cost for cost in said["costs"]]
@@ -125,6 +127,13 @@ def test_models_and_their_conquest_are_those_of_the_lines_of_python(look, kind):
             differs += conquest != model.order_.tolist()
     assert kind != "fuzzy" or differs >= 4  # for small sigma the queue's cost does not only rise
     assert page.problems == []
+
+
+def test_clusters_are_those_of_the_default(look):
+    page = look()
+    found = {name: len(shown(page, f"set={name}&model=clusters")[0]["cluster_roots"]) for name in CLASSES}
+    assert found == CLASSES | {"rings": 1, "grid": 1, "overlap": 1}
+    assert "model = OPFClustering()\n" in page.evaluate("playground.python()")
 
 
 def test_the_textbook_version_is_the_textbook(look):
@@ -194,7 +203,7 @@ def test_the_page_is_small_fits_can_be_read_and_asks_for_nothing(look, file, wid
         ("model=fuzzy", "n wrong sigma k_max n_conquerors", "sigma", 0.2, "membership"),
         ("model=tree", "n wrong sigma k_max n_conquerors", "k_max", 3, "membership"),
         ("model=plain&set=overlap", "n wrong n_conquerors", "wrong", 20, "label"),
-        ("model=clusters&set=blobs&threshold=0", "n k_max threshold", "threshold", 400, "label"),
+        ("model=clusters&set=moons", "n n_neighbors threshold", "n_neighbors", 4, "label"),
         ("model=semi&set=overlap", "n wrong n_conquerors n_labels", "n_labels", 9, "cost"),
     ],
 )

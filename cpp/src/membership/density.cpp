@@ -72,6 +72,13 @@ void log_density(std::span<double> density, Index k) {
     }
 }
 
+Index clear_neighborhood(Index n_samples) {
+    constexpr double few = 1000, more = 10;
+    const double n = n_samples, tens = log_of_one_plus(std::max(n / few, 1.0) - 1) / log_of_one_plus(9);
+    const auto k = static_cast<Index>(std::sqrt(std::min(n, few)) / 2 + more * tens);
+    return std::min({std::max(k, Index{5}), std::max(n_samples / 4, Index{1}), n_samples - 1});
+}
+
 double clear_height(const KnnGraph& graph, Index k, bool squared, double lowest, double highest) {
     if (lowest == highest) return infinity;
     const double n = graph.n_samples, inner = std::max(k / 2, 1);

@@ -41,6 +41,12 @@ void scale_density(std::span<double> density, double low, double high);
 // sparsest samples; this is -2 log(R) but for a constant.
 void log_density(std::span<double> density, Index k);
 
+// The neighbourhood of a density of n samples whose clear domes are clusters: of up to 1,000 samples half the
+// square root of their number, and 10 more for each factor of ten above; chosen on other data than
+// docs/results/clustering.md shows. At least 5, but of very few samples one in four: more would reach across
+// clusters.
+Index clear_neighborhood(Index n_samples);
+
 // What a dome must measure in height, on the scale from 1 to 1000 of logarithms, to be clear of chance: in
 // units of log(density) (1 + 2 / d) sqrt(log(n / k) / k), with d the number of dimensions that the growth of
 // neighbourhoods shows. From k neighbours the logarithm of a density is off by about 1 / sqrt(k), chance has
