@@ -8,6 +8,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import GroupKFold, ShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
+import pathforest
 from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
 from pathforest.distances import resolve_metric
 
@@ -19,12 +20,11 @@ from checks import same
 from dask import is_dask_collection
 from dask_cases import ESTIMATORS, N, draw, hostile, quiet, search, shown_on
 
-from pathforest.dask import OnCluster
+from pathforest.dask import OnCluster, find_issues
 from pathforest.dask import engine as dask_engine
 from pathforest.dask import prediction as dask_prediction
 from pathforest.dask import search as dask_search
-from pathforest.dask.chunks import ChunkedSamples, is_chunked
-from pathforest.dask.on_cluster import must_gather
+from pathforest.dask.chunks import ChunkedSamples, is_chunked, must_gather
 
 pytestmark = quiet
 
@@ -154,6 +154,35 @@ def test_clusters_are_those_of_the_local_class(client, many_blocks, kind, chunks
     answers = model.predict(da.from_array(queries, chunks=100))
     np.testing.assert_array_equal(answers.compute(), expected.predict(queries))
     np.testing.assert_array_equal(model.predict(queries), expected.predict(queries))
+
+
+# Issues
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["random", "tied", "duplicated"])
+@pytest.mark.parametrize(
+    ("chunks", "large", "n_conquerors"), [(N, 200, 13), ((1, 7, 200, 32), 10, 1), (CHUNKS[4][0], 10, N)]
+)
+def test_issues_are_found_as_here(client, many_blocks, monkeypatch, kind, dtype, chunks, large, n_conquerors):
+    for module in ("offers", "leave_one_out"):
+        monkeypatch.setattr(f"pathforest._models.{module}.LARGE", large)
+    monkeypatch.setattr("pathforest.dask.issues.TASK_BYTES", 2**15)
+    X, y = hostile(kind)
+    X = X.astype(dtype)
+    lazy = da.from_array(X, chunks=(chunks, -1))
+    unknown = lazy[lazy[:, 0] > -99].map_blocks(np.asarray, dtype=dtype, meta=X[:0])
+    found = find_issues(unknown, da.from_array(y, chunks=50), n_conquerors=n_conquerors, gather_limit=0)
+    same(found, pathforest.find_issues(X, y, method="fast", n_conquerors=n_conquerors))
+
+
+def test_issues_of_one_class_and_of_what_must_be_gathered(client, many_blocks):
+    X, _ = draw("tied")
+    lazy, y = da.from_array(X, chunks=(60, -1)), np.ones(N)
+    same(find_issues(lazy, y), pathforest.find_issues(X, y, method="fast"))
+    same(find_issues(lazy, y, metric="gower"), pathforest.find_issues(X, y, method="fast", metric="gower"))
+    with pytest.raises(ValueError, match=r"find_issues would gather 9\.6e\+03 bytes .* metric='gower' needs"):
+        find_issues(lazy, y, metric="gower", gather_limit=0)
 
 
 # Searches

@@ -23,7 +23,7 @@ import distributed
 from checks import same
 from dask_cases import N, draw, quiet, search, wait_for_no_tasks
 
-from pathforest.dask import OnCluster
+from pathforest.dask import OnCluster, find_issues
 
 pytestmark = quiet
 
@@ -116,6 +116,21 @@ def test_bad_queries_are_refused_before_anything_is_computed(client, estimator, 
     model = OnCluster(estimator, client).fit(X0, y0)
     with pytest.raises(kind, match=message):
         model.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("X", "params", "kind", "message"),
+    [
+        (X0, {}, TypeError, "X is a ndarray, not on a cluster; call pathforest.find_issues"),
+        (da.ones((9, 2)), {"method": "learned"}, ValueError, "method='learned' needs models of all samples"),
+        (da.ones((9, 2)), {"n_conquerors": 0}, ValueError, "n_conquerors=0 must be"),
+        (da.ones((9, 2)), {"client": 7}, TypeError, r"client=7 must be a distributed\.Client or None"),
+        (da.ones((9, 2)), {}, ValueError, "inconsistent numbers of samples"),
+    ],
+)
+def test_issues_are_not_looked_for_in_what_cannot_be_used(client, X, params, kind, message):
+    with pytest.raises(kind, match=message):
+        find_issues(X, y0, **params)
 
 
 def test_groups_are_for_searches():

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from pathforest._engines.matrix import symmetric
-from pathforest._engines.metric import WITH_GAPS
+from pathforest._engines.metric import WITH_GAPS, Metric
 from pathforest._engines.samples import SparseSamples
 from pathforest._issues.issues import Issues
 from pathforest._models import parameters as rules
@@ -135,10 +135,10 @@ def find_issues(
     for array in (X, y):  # Dask's would be gathered in memory unasked
         if type(array).__module__.partition(".")[0] == "dask":
             raise TypeError(
-                f"find_issues takes samples in memory, not a Dask {type(array).__name__}; pass "
-                "X.compute() and y.compute() if they fit"
+                f"find_issues takes samples in memory, not a Dask {type(array).__name__}; call "
+                "pathforest.dask.find_issues, or pass X.compute() and y.compute() if they fit"
             )
-    question = _Question(
+    question = Question(
         method=method,
         n_conquerors=n_conquerors,
         metric=metric,
@@ -149,7 +149,7 @@ def find_issues(
         random_state=random_state,
     )
     data = open_fit(question, X, y, labelled=True, as_given=False)
-    way = _choose(data) if method == "auto" else _Way(method, method == "learned")
+    way = _choose(data) if method == "auto" else Way(method, method == "learned")
     X, codes = _standardised(data.X, data.n_threads) if way.standardises else data.X, data.labels.codes
     asked = KeptSamples(X, data.metric, algorithm, data.n_threads, device, {}), codes, int(n_conquerors)
     if way.method == "fast":
@@ -157,7 +157,7 @@ def find_issues(
             warn_of_units(question, X, data.metric)
         offers = leave_one_out_offers(*asked)
         opinion = compare_costs(offers.own, offers.rival_cost, offers.rival)
-        return _report(data, way, offers, opinion, *flag(opinion, codes))
+        return report(data, way, offers, opinion, flag(opinion, codes), duplicate_groups(data, offers))
     _check_takes_features(data, way.method)
     from pathforest._issues.unseen import ask_unseen, out_of_bag, out_of_fold  # the search is slow to import
 
@@ -168,10 +168,11 @@ def find_issues(
     both = join(opinion, compare_costs(offers.own, offers.rival_cost, offers.rival))
     opinion = both if way.method == "learned" else opinion
     is_issue = flag_little(both, codes) & opinion.prefers_rival
-    return _report(data, way, offers, opinion, is_issue, flag(both, codes)[1])
+    flagged = is_issue, flag(both, codes)[1]
+    return report(data, way, offers, opinion, flagged, duplicate_groups(data, offers))
 
 
-class _Way(NamedTuple):
+class Way(NamedTuple):
     """How labels are judged."""
 
     method: str
@@ -183,16 +184,16 @@ class _Way(NamedTuple):
         )
 
 
-def _choose(data: FitData) -> _Way:
+def _choose(data: FitData) -> Way:
     """Say what "auto" does: the best that takes seconds, or not much longer than the distances."""
     X, (names, codes) = data.X, data.labels
     if isinstance(X, SparseSamples) or data.metric.name != "euclidean":
-        return _Way("fast", False)
+        return Way("fast", False)
     n, n_classes = len(codes), len(names)
     if n < FEWEST or n_classes == 1 or n_classes > MOST_CLASSES or n * n_classes > GROWN:
-        return _Way("fast", True)
+        return Way("fast", True)
     is_small = all(np.array([n, X.shape[1], n_classes]) <= SMALL)
-    return _Way("thorough" if is_small else "learned", True)
+    return Way("thorough" if is_small else "learned", True)
 
 
 def _standardised(X: np.ndarray, n_threads: int) -> np.ndarray:
@@ -223,7 +224,7 @@ def _check_takes_features(data: FitData, method: str) -> None:
         raise ValueError(f"method={method!r} needs {FEWEST} samples or more, got {n}; {way_out}")
 
 
-class _Question(OPFEstimator):
+class Question(OPFEstimator):
     """The arguments of a call, which are checked as those of estimators are."""
 
     _rules: ClassVar[rules.Rules] = {
@@ -239,30 +240,40 @@ class _Question(OPFEstimator):
         vars(self).update(arguments)
 
 
-_Question.__name__ = "find_issues"  # as messages name it
+Question.__name__ = "find_issues"  # as messages name it
 
 
 # Groups
 
 
-def duplicate_groups(data: FitData, nearest_distance: np.ndarray) -> np.ndarray:
+def duplicate_groups(data: FitData, offers: Offers) -> np.ndarray:
     """Return the group of equal rows, or of those that distances of 0 join, of each sample; else -1."""
     if data.metric.kind == "precomputed":
-        return _number_groups(connected_components(csr_array(symmetric(data.X) == 0), directed=False)[1])
+        return number_groups(connected_components(csr_array(symmetric(data.X) == 0), directed=False)[1])
     if isinstance(data.X, SparseSamples):
         X, ends = data.X, data.X.indptr[1:-1]
         rows = zip(np.split(X.indices, ends), np.split(X.data, ends), strict=True)
-        return _number_groups(np.array([a.tobytes() + b.tobytes() for a, b in rows], dtype=object))
-    rows = np.ascontiguousarray(data.X + 0.0)  # -0.0 + 0.0 is 0.0: equal values have equal bytes
+        return number_groups(np.array([a.tobytes() + b.tobytes() for a, b in rows], dtype=object))
     # To sort all takes far longer than those that may have a copy: it is at no distance from them.
-    is_sure = data.metric.name in IN_UNITS.difference(WITH_GAPS)
-    found = nearest_distance == 0 if is_sure else np.full(len(rows), True)
-    group, few = np.full(len(rows), NONE), rows[found]
-    group[found] = _number_groups(few.view(np.dtype((np.void, few.dtype.itemsize * few.shape[1])))[:, 0])
+    found = may_have_copies(data.metric, offers.nearest.distances)
+    group, few = np.full(len(found), NONE), bytes_of_rows(data.X[found])
+    group[found] = number_groups(few)
     return group
 
 
-def _number_groups(labels: np.ndarray) -> np.ndarray:
+def may_have_copies(metric: Metric, nearest: np.ndarray) -> np.ndarray:
+    """Say which samples may have a copy, given the distances of those nearest to each."""
+    is_sure = metric.name in IN_UNITS.difference(WITH_GAPS) and nearest.shape[1] > 0
+    return nearest[:, 0] == 0 if is_sure else np.full(len(nearest), True)
+
+
+def bytes_of_rows(X: np.ndarray) -> np.ndarray:
+    """Return the bytes of each row as one value; those of equal rows are equal."""
+    rows = np.ascontiguousarray(X + 0.0)  # -0.0 + 0.0 is 0.0
+    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
+
+
+def number_groups(labels: np.ndarray) -> np.ndarray:
     """Give groups of two or more numbers from 0, in the order of their first samples; -1 to a single one."""
     _, first, group, size = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     kept, number = np.flatnonzero(size > 1), np.full(len(size), -1)
@@ -291,7 +302,7 @@ def islands(graph: KnnGraph, codes: np.ndarray, largest: int) -> np.ndarray:
     np.maximum.at(most, codes[first], size)
     is_island = (size <= largest) & (size < most[codes[first]])
     alone = np.arange(n) + len(size)  # a group of one each, for all samples that are in no island
-    return _number_groups(np.where(is_island[part], part, alone))
+    return number_groups(np.where(is_island[part], part, alone))
 
 
 def compare_probabilities(probability: np.ndarray, codes: np.ndarray, rival: np.ndarray) -> Opinion:
@@ -307,16 +318,22 @@ def _likeliest_others(probability: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return (others >= 0) & (others == others.max(axis=1, keepdims=True))
 
 
-def _report(
-    data: FitData, way: _Way, offers: Offers, opinion: Opinion, is_issue: np.ndarray, noise_share: float
+def report(
+    data: FitData,
+    way: Way,
+    offers: Offers,
+    opinion: Opinion,
+    flagged: tuple[np.ndarray, float],
+    group: np.ndarray,
 ) -> Issues:
-    classes, codes = data.labels
+    """Put together what was found; `flagged` says what is an issue, and the share, `group` numbers copies."""
+    (classes, codes), (is_issue, noise_share) = data.labels, flagged
     n, n_conquerors = len(classes), offers.own_lists.indices.shape[1]
     suggested = np.where(opinion.prefers_rival, opinion.rival, codes)
     rho = density(offers.nearest, offers.nearest.indices.shape[1], data.metric.squared)
     graph = offers.nearest if len(codes) > 1 else no_lists(1, 1)  # of a single sample
     nearest_distance = graph.distances[:, 0]
-    normal, group = normality(np.log(rho), rho), duplicate_groups(data, nearest_distance)
+    normal = normality(np.log(rho), rho)
     apart = nearest_distance[(nearest_distance > 0) & np.isfinite(nearest_distance)]
     low, high = np.minimum(offers.own, offers.rival_cost), np.maximum(offers.own, offers.rival_cost)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -121,16 +121,19 @@ class Contenders:
             )
             self.groups.append(group)
 
-    def offers(self, block: np.ndarray, r: int, n_threads: int) -> Lists:
-        """Return the `r` cheapest offers of each class; inf and -1, or fewer columns, if it has fewer."""
+    def offers(self, block: np.ndarray, r: int, n_threads: int, reach: np.ndarray | None = None) -> Lists:
+        """Return the `r` cheapest offers of each class; inf and -1, or fewer columns, if it has fewer.
+
+        By distance, those beyond the reach of a query (for each class) may be missing.
+        """
         # Queries have been checked; `forest.conquer` would check them again, which doubles the time of rows.
         shape = len(block), self.n_classes, min(r, int(self.size.max(initial=0)))
         if len(self.groups) == 1 and len(self.groups[0].codes) == self.n_classes:
-            return self._ask(self.groups[0], block, r, n_threads)
+            return self._ask(self.groups[0], block, r, n_threads, reach)
         offers, indices = np.full(shape, np.inf), np.full(shape, NONE, dtype=np.int32)
         for group in self.groups:
             places = np.s_[:, group.codes, : min(r, group.largest)]
-            offers[places], indices[places] = self._ask(group, block, r, n_threads)
+            offers[places], indices[places] = self._ask(group, block, r, n_threads, reach)
         return offers, indices
 
     def conquerors(self, block: np.ndarray, r: int, rank: np.ndarray, n_threads: int) -> np.ndarray:
@@ -152,12 +155,15 @@ class Contenders:
         offers, places = group.engine.cheapest_class(queries, *group[4:], k, n_threads, *rule)
         return offers, group.members[places]
 
-    def _ask(self, group: Group, block: np.ndarray, r: int, n_threads: int) -> Lists:
+    def _ask(
+        self, group: Group, block: np.ndarray, r: int, n_threads: int, reach: np.ndarray | None = None
+    ) -> Lists:
         queries, k = self.samples.take(block, group.members[:-1]), min(r, group.largest)
         if len(group.codes) > 1:
             offers, places = group.engine.class_offers(queries, *group[4:], k, n_threads)
         elif self._by_distance:
-            offers, places = group.engine.query(queries, k, n_threads)
+            near = None if reach is None else np.ascontiguousarray(reach[:, group.codes[0]])
+            offers, places = group.engine.query(queries, k, n_threads, near)
         else:
             offers, places = group.engine.conquer(queries, group.cost, group.order, k, n_threads)
         shape = len(block), len(group.codes), k

@@ -1,4 +1,4 @@
-"""The classifiers on a Dask cluster: the same models, with the neighbour pass shared by many machines.
+"""Estimators and `find_issues` on a Dask cluster: the same answers, with the work shared by many machines.
 
 Needs ``pip install pathforest[dask]``. :class:`OnCluster` wraps a local classifier; `fit` accepts Dask arrays
 and data frames, whatever their chunks, or local data. What it learns is equal, array by array, to what the
@@ -8,6 +8,7 @@ The samples of a Dask collection stay on the workers where the estimator allows 
 numbers per sample. `docs/using/dask.md` says what runs where and how long it takes.
 """
 
+from pathforest.dask.issues import find_issues
 from pathforest.dask.on_cluster import OnCluster
 
-__all__ = ["OnCluster"]
+__all__ = ["OnCluster", "find_issues"]

@@ -18,13 +18,17 @@ from sklearn.utils.validation import check_array, validate_data
 
 from pathforest import _core
 from pathforest._engines.engine import TREE_NEIGHBORS, KnnGraph, TreeArrays
-from pathforest._engines.metric import NONNEGATIVE, Metric, choose_algorithm
+from pathforest._engines.metric import NONNEGATIVE, WITH_GAPS, Metric, choose_algorithm, resolve_metric
 from pathforest._engines.samples import check_features, check_spread, check_squares
+from pathforest._models.base import warn_of_units
+from pathforest._utils.text import show
 from pathforest.dask import engine
 from pathforest.dask.data import inspect_samples, inspected, put_together
 from pathforest.dask.engine import Block, DaskEngine, Lists, Piece, count_blocks, pass_seconds
 from pathforest.dask.futures import run_all
 from pathforest.dask.tree import Rounds
+from pathforest.fuzzy import FuzzyOPFClassifier
+from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 
 
 class ChunkedSamples:
@@ -131,7 +135,7 @@ class ChunkedEngine(DaskEngine):
         """Make the lists of all samples."""
         if not self._lists_stay:
             return super().knn(k, n_threads, start, stop)
-        pieces = self._parts(0, self.n_samples)
+        pieces = self.pieces(0, self.n_samples)
         lists = ChunkedLists(self._client, pieces, [self._lists(piece, k) for piece in pieces])
         self.blocks.lists.append(lists.futures)
         return lists, lists
@@ -142,20 +146,20 @@ class ChunkedEngine(DaskEngine):
         return Rounds(self._client, self.blocks, lists, self.name == "kd_tree").tree()
 
 
-def open_samples(
-    client: Client, model: Any, X: Any, finite: bool, must_gather: str | None, limit: float
-) -> Any:
+def open_samples(client: Client, model: Any, X: Any, why: str | None, limit: float) -> Any:
     """Return the samples of a collection: in chunks on the workers, or here if they are few or have to be.
 
-    `must_gather` says why they have to be, up to `limit` bytes.
+    They have to be if `must_gather` says why, up to `limit` bytes.
     """
     if not is_dask_collection(X):
         return X
     settings = model._settings()
+    # Transformers that the user passes may take missing values; they are refused later if they do not.
+    finite = isinstance(getattr(model, "transforms", None), str | None) and model.metric not in WITH_GAPS
     with inspected(client, "X", X, partial(inspect_samples, finite=finite)) as (chunks, found):
         sizes, d = [one.n_rows for one in found], len(found[0].columns)
-        if must_gather or sum(sizes) < 2 or not d:
-            check_limit(model, 8.0 * sum(sizes) * d, must_gather, limit)  # chunks may have had unknown sizes
+        if why or sum(sizes) < 2 or not d:
+            check_limit(model, 8.0 * sum(sizes) * d, why, limit)  # chunks may have had unknown sizes
             return put_together(client.gather(chunks))
         dtype = np.result_type(*(one.dtype for one in found))
         dtype = np.dtype(np.float32 if dtype in (np.float16, np.float32) else np.float64)
@@ -165,8 +169,27 @@ def open_samples(
         validate_data(
             model, X._meta if hasattr(X._meta, "columns") else np.empty((0, d)), skip_check_array=True
         )
-        check_values([one.extremes for one in found], dtype, settings.metric, settings.squares)
+        widest = check_values([one.extremes for one in found], dtype, settings.metric, settings.squares)
+        warn_of_units(model, widest, settings.metric)
         return ChunkedSamples(client, chunks, sizes, (d, dtype), (settings.metric, algorithm, model.device))
+
+
+def must_gather(model: Any) -> str | None:
+    """Say why the client needs all samples, and what to use if it should not; None if it does not."""
+    if isinstance(model, FuzzyOPFClassifierCV):
+        return "a search compares candidates on all samples; search on a part of them"
+    metric = resolve_metric(model.metric, model.metric_params)
+    if metric.kind != "features" or metric.name in WITH_GAPS:
+        return f"metric={show(model.metric)} needs all samples at once; use another metric"
+    if isinstance(model, FuzzyOPFClassifier):
+        if callable(model.membership):
+            return "a callable membership gets all samples; use membership='density'"
+        if model.competition != "tree" or model.n_neighbors is None:
+            return (
+                "the complete competition and the search for k need all samples at once; use "
+                "competition='tree' and n_neighbors="
+            )
+    return None
 
 
 def check_limit(model: Any, n_bytes: float, why: str | None, limit: float) -> None:
@@ -178,8 +201,10 @@ def check_limit(model: Any, n_bytes: float, why: str | None, limit: float) -> No
         )
 
 
-def check_values(extremes: Sequence[np.ndarray], dtype: np.dtype, metric: Metric, squares: bool) -> None:
-    """Refuse values that do not suit the metric, by the smallest and the largest of each feature."""
+def check_values(
+    extremes: Sequence[np.ndarray], dtype: np.dtype, metric: Metric, squares: bool
+) -> np.ndarray:
+    """Refuse values that do not suit the metric; return the smallest and the largest of each feature."""
     for i, (lows, _) in enumerate(extremes):
         if metric.name in NONNEGATIVE and lows.min() < 0:
             raise ValueError(
@@ -191,6 +216,7 @@ def check_values(extremes: Sequence[np.ndarray], dtype: np.dtype, metric: Metric
     widest = np.stack([np.min(lows, axis=0), np.max(highs, axis=0)]).astype(dtype)
     check_features(widest, metric, squares)
     check_spread(widest, metric, squares)
+    return widest
 
 
 # What runs on the workers

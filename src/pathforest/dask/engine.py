@@ -99,7 +99,7 @@ class DaskEngine(PythonEngine):
         stop = self.n_samples if stop is None else stop
         distances = np.empty((stop - start, k))
         indices = np.empty((stop - start, k), dtype=np.int32)
-        parts = self._parts(start, stop)
+        parts = self.pieces(start, stop)
 
         def take(i: int, lists: Lists) -> None:
             rows = slice(parts[i].rows.start - start, parts[i].rows.stop - start)
@@ -108,9 +108,9 @@ class DaskEngine(PythonEngine):
         run_tasks(self._client, len(parts), lambda i: self._lists(parts[i], k), take)
         return distances, indices
 
-    def _parts(self, start: int, stop: int) -> list[Piece]:
-        """Divide samples into those of tasks."""
-        step = self._task_size(stop - start)
+    def pieces(self, start: int, stop: int, most: float = np.inf) -> list[Piece]:
+        """Divide samples into those of tasks, `most` in each."""
+        step = int(min(self._task_size(stop - start), max(most, 1)))
         return [
             Piece(home, slice(first, min(first + step, rows.stop, stop)))
             for home, rows in enumerate(self._rows)
@@ -119,13 +119,7 @@ class DaskEngine(PythonEngine):
 
     def _lists(self, part: Piece, k: int) -> Future:
         """Let the lists of some samples go through all blocks."""
-        first, n_blocks = self._rows[part.home].start, len(self._rows)
-        rows = part.rows.start - first, part.rows.stop - first
-        future = self.blocks.ask(part.home, neighbours_at_home, *rows, k, n_blocks == 1)
-        for further in range(1, n_blocks):
-            block = (part.home + further) % n_blocks
-            future = self.blocks.ask(block, neighbours_abroad, future, further == n_blocks - 1)
-        return future
+        return go_round(self.blocks, self._rows, part, (neighbours_at_home, k), neighbours_abroad)
 
     def _task_size(self, n_queries: int) -> int:
         """Choose how many samples a task asks: enough to be worth it, and few enough for all threads."""
@@ -163,6 +157,16 @@ class DaskEngine(PythonEngine):
         with sent[0] as questions, sent[1] as components:
             run_tasks(self._client, len(tasks), submit, take)
         return distances[:, None], indices[:, None]
+
+
+def go_round(blocks: Any, rows: list[slice], part: Piece, at_home: tuple[Any, ...], abroad: Any) -> Future:
+    """Ask the block that some samples are in, and then each other one to go on with what it has found."""
+    (function, *args), n_blocks, first = at_home, len(rows), rows[part.home].start
+    own = part.rows.start - first, part.rows.stop - first
+    future = blocks.ask(part.home, function, *own, *args, n_blocks == 1)
+    for further in range(1, n_blocks):
+        future = blocks.ask((part.home + further) % n_blocks, abroad, future, further == n_blocks - 1)
+    return future
 
 
 @contextmanager
@@ -208,16 +212,18 @@ class Block:
     ) -> None:
         self.X, self.first = X, first  # `first` is the number of the first sample among all
         self.how = metric, algorithm, device
-        self._engine: Engine | None = None
+        self._engine: Any = None
         self._lock = threading.Lock()
 
-    def engine(self) -> Engine:
+    def engine(self) -> Any:
         """Return the engine of these samples alone."""
-        metric, algorithm, device = self.how
         with self._lock:
             if self._engine is None:
-                self._engine = build_engine(self.X, metric, algorithm, device=device)
+                self._engine = self._build(*self.how)
         return self._engine
+
+    def _build(self, metric: Metric, algorithm: str, device: str) -> Any:
+        return build_engine(self.X, metric, algorithm, device=device)
 
     def __len__(self) -> int:
         return len(self.X)

@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from dask.sizeof import sizeof
-from distributed import Client, Future, as_completed
+from distributed import Client, Future, as_completed, default_client
 
-from pathforest._utils.text import warn
+from pathforest._utils.text import show, warn
 
 # Workers that die of the task itself would kill it for ever; Dask's own limit is 3 for each attempt.
 MOST_ATTEMPTS = 5
@@ -33,6 +33,26 @@ SECONDS_TO_COPY = 60.0
 
 def _address(client: Client) -> str:
     return getattr(client.scheduler, "address", "an unknown address")
+
+
+def checked_client(client: Any, name: str) -> Client:
+    """Return the client given, or the one that Dask would use; `name` is what it is for."""
+    if client is None:
+        try:
+            client = default_client()
+        except ValueError:
+            raise ValueError(
+                f"{name} has client=None and no Dask client is active; make one with "
+                "distributed.Client(), or pass client="
+            ) from None
+    if not isinstance(client, Client):
+        raise TypeError(f"client={show(client)} must be a distributed.Client or None")
+    if client.asynchronous:
+        raise ValueError(
+            f"client={show(client)} is asynchronous, and fit waits for its results; make the client "
+            "without asynchronous=True"
+        )
+    return client
 
 
 def check_connection(client: Client) -> None:

@@ -10,12 +10,11 @@ from typing import Any, Self
 import dask.array as da
 import numpy as np
 from dask import is_dask_collection
-from distributed import Client, default_client
+from distributed import Client
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from pathforest._engines.metric import WITH_GAPS, resolve_metric
 from pathforest._engines.samples import SVD, is_sparse
 from pathforest._models.base import FitData, open_fit
 from pathforest._models.labels import read_labels
@@ -25,10 +24,17 @@ from pathforest._utils.progress import fitting, reset
 from pathforest._utils.text import show
 from pathforest.classifier import OPFClassifier
 from pathforest.clustering import OPFClustering
-from pathforest.dask.chunks import ChunkedEngine, ChunkedSamples, check_limit, is_chunked, open_samples
+from pathforest.dask.chunks import (
+    ChunkedEngine,
+    ChunkedSamples,
+    check_limit,
+    is_chunked,
+    must_gather,
+    open_samples,
+)
 from pathforest.dask.data import Summary, gather, inspect_labels
 from pathforest.dask.engine import engines_on
-from pathforest.dask.futures import naming_a_lost_scheduler, wait_for_workers
+from pathforest.dask.futures import checked_client, naming_a_lost_scheduler, wait_for_workers
 from pathforest.dask.prediction import predict_lazily
 from pathforest.dask.search import search
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -103,23 +109,7 @@ class OnCluster(ClassifierMixin, BaseEstimator):
     @property
     def client_(self) -> Client:
         """The client given, or the one that Dask would use."""
-        client = self.client
-        if client is None:
-            try:
-                client = default_client()
-            except ValueError:
-                raise ValueError(
-                    f"{type(self).__name__} has client=None and no Dask client is active; make one with "
-                    "distributed.Client(), or pass client="
-                ) from None
-        if not isinstance(client, Client):
-            raise TypeError(f"client={show(client)} must be a distributed.Client or None")
-        if client.asynchronous:
-            raise ValueError(
-                f"client={show(client)} is asynchronous, and fit waits for its results; make the client "
-                "without asynchronous=True"
-            )
-        return client
+        return checked_client(self.client, type(self).__name__)
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
         """Fit to Dask collections or local data.
@@ -261,8 +251,6 @@ def _unfitted(estimator: Any, X: Any, groups: Any) -> Any:
 @fitting
 def _train(model: Any, X: Any, y: Any, groups: Any, client: Client, limit: float) -> Any:
     """Fit a local model with its large searches on the cluster."""
-    # Transformers that the user passes may take missing values; they are refused later if they do not.
-    finite = isinstance(getattr(model, "transforms", None), str | None) and model.metric not in WITH_GAPS
     try:
         with naming_a_lost_scheduler(client), engines_on(client) as build:
             wait_for_workers(client)
@@ -271,7 +259,7 @@ def _train(model: Any, X: Any, y: Any, groups: Any, client: Client, limit: float
                 check_limit(model, X.nbytes if isinstance(X, da.Array) else np.nan, why, limit)
             y = gather(client, "y", y, inspect_labels)
             groups = gather(client, "groups", groups, lambda block: Summary(len(block)))
-            X = open_samples(client, model, X, finite, why, limit)
+            X = open_samples(client, model, X, why, limit)
             if isinstance(model, FuzzyOPFClassifierCV):
                 own = update_wrapper(partial(search, client, model.get_params(deep=False)), search)
                 return model._fit(make_plan(model, X, y, groups), build, own)
@@ -300,21 +288,3 @@ def _fit_in_chunks(model: Any, X: ChunkedSamples, y: Any) -> Any:
         raise
     finally:
         X.close_lists()
-
-
-def must_gather(model: Any) -> str | None:
-    """Say why the client needs all samples, and what to use if it should not; None if it does not."""
-    if isinstance(model, FuzzyOPFClassifierCV):
-        return "a search compares candidates on all samples; search on a part of them"
-    metric = resolve_metric(model.metric, model.metric_params)
-    if metric.kind != "features" or metric.name in WITH_GAPS:
-        return f"metric={show(model.metric)} needs all samples at once; use another metric"
-    if isinstance(model, FuzzyOPFClassifier):
-        if callable(model.membership):
-            return "a callable membership gets all samples; use membership='density'"
-        if model.competition != "tree" or model.n_neighbors is None:
-            return (
-                "the complete competition and the search for k need all samples at once; use "
-                "competition='tree' and n_neighbors="
-            )
-    return None
