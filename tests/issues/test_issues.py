@@ -97,7 +97,7 @@ def test_html_shows_labels_as_text_and_no_table_without_suspects(issues):
 
 def test_collections_of_dask_are_refused():
     array = pytest.importorskip("dask.array", reason="needs Dask")
-    with pytest.raises(TypeError, match=r"not a Dask Array; pass X.compute\(\)"):
+    with pytest.raises(TypeError, match=r"not a Dask Array; use pathforest.dask.* X.compute\(\)"):
         find_issues(array.from_array(X), Y)
 
 

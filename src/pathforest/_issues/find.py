@@ -135,7 +135,7 @@ def find_issues(
     for array in (X, y):  # Dask's would be gathered in memory unasked
         if type(array).__module__.partition(".")[0] == "dask":
             raise TypeError(
-                f"find_issues takes samples in memory, not a Dask {type(array).__name__}; call "
+                f"find_issues takes samples in memory, not a Dask {type(array).__name__}; use "
                 "pathforest.dask.find_issues, or pass X.compute() and y.compute() if they fit"
             )
     question = Question(
