@@ -19,7 +19,7 @@ from pathforest._models.growing import unchanged_on_failure
 from pathforest._models.labels import check_labels, read_labels
 from pathforest._persistence.checks import MODELS, saved
 from pathforest._search import ensemble
-from pathforest._search.folds import refit, search
+from pathforest._search.folds import estimate_noise, refit, search
 from pathforest._search.plan import Plan, as_numbers, check_search, make_plan
 from pathforest._search.scoring import Scorer, Scores, check_table, choose, resolve_scoring, table
 from pathforest._utils.progress import fitting, stages_of
@@ -342,7 +342,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
             self.averaged_, betas = rows, results["beta"][rows].tolist()
             self.estimators_ = stage(refit, plan, rows.tolist(), betas, build)
             noise = self.label_noise
-            self.label_noise_ = float(ensemble.estimate_noise(plan, build) if noise == "estimate" else noise)
+            self.label_noise_ = float(estimate_noise(plan, build) if noise == "estimate" else noise)
         is_given = any(isinstance(model, FuzzyOPFClassifier) for model in self.estimators_)
         if not is_given and (samples := as_numbers(self, plan.samples)) is not None:
             self._fit_samples = samples  # for explanations

@@ -218,11 +218,3 @@ def answered(
             builder.join(*joining_arcs(component))
         else:
             builder.answer(*nearest_foreign(samples, component, reach))
-
-
-def without_self(distances: np.ndarray, indices: np.ndarray, samples: np.ndarray) -> Lists:
-    """Leave each sample out of its own list, which loses its last entry if the sample is not in it."""
-    own = indices == samples[:, None]
-    own[:, -1] |= ~own.any(axis=1)
-    shape = len(samples), indices.shape[1] - 1
-    return distances[~own].reshape(shape), indices[~own].reshape(shape)

@@ -29,9 +29,9 @@ from pathforest._engines.engine import (
     SpanningTree,
     TreeArrays,
     answered,
-    without_self,
 )
 from pathforest._engines.metric import Metric, features_engine
+from pathforest._engines.samples import without_self
 
 # Up to this many new samples, a scan for each takes less time than one for each old sample.
 FEW = 16

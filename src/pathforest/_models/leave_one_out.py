@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pathforest import _core
-from pathforest._engines.engine import Engine, KnnGraph, without_self
+from pathforest._engines.engine import Engine, KnnGraph
 from pathforest._engines.matrix import distance_matrix, symmetric
-from pathforest._engines.samples import blocks
+from pathforest._engines.samples import blocks, without_self
 from pathforest._models.base import KeptSamples
 from pathforest._models.offers import LARGE, NONE, Contenders, mean_offers
 from pathforest._utils.checks import map_threads

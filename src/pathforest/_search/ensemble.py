@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from pathforest._engines.build import EngineFactory, build_engine
+from pathforest._engines.build import build_engine
 from pathforest._engines.metric import Metric
 from pathforest._models.base import answering, check_queries
 from pathforest._models.explanation import (
@@ -26,8 +26,6 @@ from pathforest._models.explanation import (
     only_scales,
     with_texts,
 )
-from pathforest._models.labels import Labels, compare_costs, flag
-from pathforest._models.leave_one_out import leave_one_out_offers
 from pathforest._models.offers import (
     KeptForest,
     class_costs,
@@ -51,8 +49,7 @@ from pathforest._persistence.checks import (
     one_of,
 )
 from pathforest._search import folds
-from pathforest._search.plan import ALL, Plan, Samples, Task, as_numbers, take_samples
-from pathforest._search.representations import STANDARDISED
+from pathforest._search.plan import Plan, Samples, Task, as_numbers, take_samples
 from pathforest._tables.columns import CATEGORY, DATE, day_text, default_names
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.preprocessing import DROP, TablePreprocessor
@@ -123,8 +120,6 @@ def costs_of(search: Any, models: Sequence[Any], samples: Samples) -> list[np.nd
     with answering(search, Q) as bar:
         return [costs.cost[0] for costs in class_costs(forests, Q, bar)]
 
-
-NOISE_CONQUERORS = 13  # that decide which labels are doubtful, the default of find_issues
 
 # Probabilities that the correction for wrong labels leaves at least, and as a part of their share: chosen on
 # 24 tables with and without wrong labels. And what it leaves at most the other classes of a sure answer
@@ -303,20 +298,7 @@ def _with_shares(features: Sequence[Feature], made: Sequence[Feature], sources: 
     return [feature._replace(**shares) for feature, shares in zip(features, found, strict=True)]
 
 
-# Wrong labels among the training samples, and the folds once more
-
-
-def estimate_noise(plan: Plan, build: EngineFactory) -> float:
-    """Estimate the share of wrong labels among the samples searched on, less one standard error."""
-    name = STANDARDISED if STANDARDISED in plan.representations else next(iter(plan.representations))
-    found = folds.represent(plan, Task(ALL, name, []), folds.FoldWork(), build)
-    X, codes = found.data.X, found.codes
-    if plan.part is not None:
-        X, codes = X[plan.part], Labels.of(codes[plan.part]).codes
-    samples = found.model._samples._replace(X=X, cache={})
-    offers = leave_one_out_offers(samples, codes, NOISE_CONQUERORS)
-    _, share = flag(compare_costs(offers.own, offers.rival_cost, offers.rival), codes)
-    return max(0.0, share - float(np.sqrt(share * (1 - share) / len(codes))))
+# The folds once more
 
 
 def balanced_accuracy(search: Any, plan: Plan) -> float:

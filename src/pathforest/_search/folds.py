@@ -20,10 +20,12 @@ from sklearn.pipeline import Pipeline
 
 from pathforest import _core
 from pathforest._engines.build import EngineFactory
-from pathforest._engines.engine import TREE_NEIGHBORS, Engine, KnnGraph, without_self
-from pathforest._engines.samples import check_training_values
+from pathforest._engines.engine import TREE_NEIGHBORS, Engine, KnnGraph
+from pathforest._engines.samples import check_training_values, without_self
 from pathforest._models.base import FitData, check_queries, keep_samples, open_fit
 from pathforest._models.classifier import keep_forest
+from pathforest._models.labels import Labels, compare_costs, flag
+from pathforest._models.leave_one_out import leave_one_out_offers
 from pathforest._models.offers import (
     EXTRA_MEMBERS,
     AskedForest,
@@ -33,7 +35,7 @@ from pathforest._models.offers import (
     answer_each,
 )
 from pathforest._search.plan import ALL, Plan, Task
-from pathforest._search.representations import fit_candidate, take_rows
+from pathforest._search.representations import STANDARDISED, fit_candidate, take_rows
 from pathforest._search.scoring import (
     Answered,
     Cell,
@@ -58,6 +60,8 @@ ANSWER_BYTES = 2**28
 # A pass over all samples pays if parts of this size in all would otherwise be searched, as multiples of it:
 # its lists are longer, and a scan of a part costs the square of its size.
 WORTH = 2.5
+
+NOISE_CONQUERORS = 13  # that decide which labels are doubtful, the default of find_issues
 
 
 class FoldWork:
@@ -326,6 +330,22 @@ def refit(plan: Plan, rows: Sequence[int], betas: Sequence[float], build: Engine
             models.append(model)
             bar.update()
     return models
+
+
+# Wrong labels among the training samples
+
+
+def estimate_noise(plan: Plan, build: EngineFactory) -> float:
+    """Estimate the share of wrong labels among the samples searched on, less one standard error."""
+    name = STANDARDISED if STANDARDISED in plan.representations else next(iter(plan.representations))
+    found = represent(plan, Task(ALL, name, []), FoldWork(), build)
+    X, codes = found.data.X, found.codes
+    if plan.part is not None:
+        X, codes = X[plan.part], Labels.of(codes[plan.part]).codes
+    samples = found.model._samples._replace(X=X, cache={})
+    offers = leave_one_out_offers(samples, codes, NOISE_CONQUERORS)
+    _, share = flag(compare_costs(offers.own, offers.rival_cost, offers.rival), codes)
+    return max(0.0, share - float(np.sqrt(share * (1 - share) / len(codes))))
 
 
 # Scores
