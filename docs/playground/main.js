@@ -9,6 +9,7 @@ import { fitModel } from "./models.js";
 import { makePlayer } from "./player.js";
 import { asPython } from "./python.js";
 import { MOST_POINTS, SETS, SIDE, collect, freshPoints, makeSet, poison } from "./sets.js";
+import { chooseConquerors } from "./search.js";
 import { firstState, readAddress, settle, writeAddress } from "./state.js";
 import { tell } from "./story.js";
 import { textbookForest } from "./textbook.js";
@@ -18,7 +19,7 @@ import { placeInWords, stepInWords } from "./words.js";
 const $ = (id) => document.getElementById(id);
 const form = $("controls");
 const views = [...document.querySelectorAll("figure.view")].map(makeView);
-let [core, state, points, data] = [null, null, null, null];
+let [core, state, points, data, found] = [null, null, null, null, null]; // found: by the search
 
 // Which models are shown, left and right.
 function shownModels() {
@@ -28,19 +29,21 @@ function shownModels() {
       { ...state, n_conquerors: 1, title: "pathforest: one rule for ties" },
     ];
   }
+  const n_conquerors = found?.best ?? state.n_conquerors;
   if (state.compare === "conquerors") {
     return [
       { ...state, n_conquerors: 1, title: "One conqueror" },
-      { ...state, title: `${state.n_conquerors} conquerors` },
+      { ...state, n_conquerors, title: found ? `The search takes ${n_conquerors}` : `${n_conquerors} conquerors` },
     ];
   }
-  return [{ ...state, n_neighbors: Math.min(state.n_neighbors, points.y.length - 1) }]; // of few points
+  return [{ ...state, n_conquerors, n_neighbors: Math.min(state.n_neighbors, points.y.length - 1) }]; // of few points
 }
 
 // What prevents a model, in words.
 function problem() {
   const n = points.y.length;
   if (n < 2) return "Draw two points or more.";
+  if (n < 6 && state.model === "search") return "Draw six points or more for a search.";
   return null;
 }
 
@@ -48,6 +51,8 @@ function problem() {
 function refit() {
   const y = state.model === "clusters" ? points.y : poison(points.y, state.wrong, state.seed);
   data = { X: points.X, y, truth: state.model === "clusters" ? null : points.y };
+  found = state.model === "search" && !problem() ? chooseConquerors(core, data.X, y, state) : null;
+  showScores();
   const settings = shownModels();
   views.forEach((view, i) => {
     view.figure.hidden = i >= settings.length;
@@ -60,6 +65,22 @@ function refit() {
   draw();
   clearTimeout(judging);
   judging = setTimeout(judge, 120);
+}
+
+// What the search found, a row for each number of samples that decide.
+function showScores() {
+  $("search").hidden = !found;
+  const lowest = Math.min(...(found?.scores ?? []).map(({ score }) => score));
+  $("scores").replaceChildren(...(found?.scores ?? []).map(({ r, score }) => {
+    const row = document.createElement("tr");
+    row.className = r === found.best ? "chosen" : "";
+    row.append(...[r, "", `${(100 * score).toFixed(1)} %`, r === found.best ? "taken" : ""].map((text) =>
+      Object.assign(document.createElement("td"), { textContent: text })));
+    const bar = document.createElement("i");
+    bar.style.width = `${10 + (90 * (score - lowest)) / Math.max(1 - lowest, 0.001)}%`;
+    row.children[1].append(bar);
+    return row;
+  }));
 }
 
 let judging = 0;
@@ -174,13 +195,13 @@ const player = makePlayer(
 // Controls
 
 const APPLIES = {
-  sigma: ["fuzzy", "tree"],
-  k_max: ["fuzzy", "tree"],
+  sigma: ["fuzzy", "tree", "search"],
+  k_max: ["fuzzy", "tree", "search"],
   n_conquerors: ["plain", "fuzzy", "tree", "semi"],
   n_neighbors: ["clusters"],
   threshold: ["clusters"],
   n_labels: ["semi"],
-  wrong: ["plain", "fuzzy", "tree", "semi"],
+  wrong: ["plain", "fuzzy", "tree", "search", "semi"],
 };
 
 function showControls() {
@@ -196,7 +217,7 @@ function showControls() {
   $("row-n").hidden = state.set === "drawn";
   form.elements.n.max = SETS[state.set]?.most ?? MOST_POINTS;
   form.elements.n.value = state.n;
-  form.elements.sigma.max = state.model === "tree" ? 1 : 1.2;
+  form.elements.sigma.max = ["tree", "search"].includes(state.model) ? 1 : 1.2;
   form.querySelector("[name=compare][value=conquerors]").disabled = state.model === "clusters";
   for (const output of form.querySelectorAll("output[for]")) {
     const input = $(output.htmlFor[0]);
@@ -337,6 +358,7 @@ document.body.classList.add("ready");
 globalThis.playground = {
   state: () => state,
   data: () => data,
+  found: () => found,
   models: () => shown().map((view) => view.model),
   order: () => shown().map((view) => Array.from(view.order())),
   change,

@@ -34,7 +34,7 @@ function fitClassifier(core, samples, { model, sigma, k_max, n_conquerors, textb
     const offers = (Q) => textbookPredict(samples.X, arrays, samples.nClasses, Q);
     return { arrays, offers, color: colorBy(offers, samples.nClasses), free() {} };
   }
-  const fuzzy = model === "plain" ? {} : { kMax: k_max, sigma, alongTree: model === "tree" };
+  const fuzzy = model === "plain" ? {} : { kMax: k_max, sigma, alongTree: model !== "fuzzy" };
   const fitted = model === "semi" ? core.spread(samples) : core.fit({ ...samples, ...fuzzy });
   const offers = (Q) => fitted.predict(Q, { nConquerors: n_conquerors });
   return { arrays: fitted.arrays, offers, color: colorBy(offers, samples.nClasses), free: fitted.free };

@@ -22,6 +22,7 @@ const ESTIMATORS = {
     "FuzzyOPFClassifier",
     { sigma, k_max, competition: '"tree"', n_conquerors },
   ],
+  search: ({ sigma, k_max }) => ["FuzzyOPFClassifierCV", { sigmas: sigma, k_max, transforms: "None" }],
   clusters: ({ n_neighbors, threshold }) => ["OPFClustering", { n_neighbors, threshold }],
   semi: ({ n_conquerors }) => ["OPFSemiSupervisedClassifier", { n_conquerors }],
 };

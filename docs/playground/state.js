@@ -9,7 +9,7 @@ const number = (lowest, highest, step = 1) => (text) => {
 };
 const oneOf = (...names) => (text) => (names.includes(text) ? text : undefined);
 
-export const MODELS = ["plain", "fuzzy", "tree", "clusters", "semi"];
+export const MODELS = ["plain", "fuzzy", "tree", "search", "clusters", "semi"];
 export const COMPARISONS = ["none", "ties", "conquerors"];
 
 // Each field with its first value and how it is read from an address; what cannot be read keeps its first value.
@@ -85,7 +85,7 @@ export function settle(state) {
   return {
     ...state,
     compare,
-    sigma: state.model === "tree" ? Math.min(state.sigma, 1) : state.sigma,
+    sigma: ["tree", "search"].includes(state.model) ? Math.min(state.sigma, 1) : state.sigma,
     n_conquerors: compare === "conquerors" ? Math.max(2, state.n_conquerors) : state.n_conquerors,
   };
 }

@@ -16,7 +16,7 @@ function pathInWords(path, start) {
   return `${start} ${shown.join(" → ")}`;
 }
 
-const START = { plain: "prototype", fuzzy: "prototype", tree: "prototype", semi: "labelled sample", clusters: "maximum" };
+const START = { plain: "prototype", fuzzy: "prototype", tree: "prototype", search: "prototype", semi: "labelled sample", clusters: "maximum" };
 
 // Sentences on who conquers a place; `settings` are those of the model.
 export function placeInWords(model, X, settings, { x, y, winner, rival }) {
