@@ -264,6 +264,9 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
                 np.maximum.at(shares[rows], places, np.maximum(values, 1.0))
         return shares / shares.sum(axis=1, keepdims=True)
 
+    def _labels_and_probabilities(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        return self.predict(X), self.predict_proba(X)
+
     def explain(self, X: Any) -> list[Explanation]:
         """Say for each sample which training sample conquered it, along which path, and who came second.
 

@@ -15,6 +15,7 @@ from pathforest._models.parameters import Rules, boolean, check_parameters, inte
 from pathforest._persistence.checks import PARTS, TABLE, array, demand, indices, is_texts, saved, whole
 from pathforest._persistence.checks import number as finite
 from pathforest._tables.columns import (
+    AMOUNT,
     CATEGORY,
     DATE,
     NOTHING,
@@ -407,13 +408,18 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             return kind
         present = [str(value) for value in column.tolist() if not (is_gap(value) or is_truth(value))]
         others = [text for text in present if not reads_as(text.replace(",", "."), number)]
-        n_numbers = len(present) - len(others)
+        amounts = [text for text in others if AMOUNT.fullmatch(text)]
+        n_numbers, found, way_out = len(present) - len(others), None, "correct it"
         if others and 2 * n_numbers > len(present):
+            found = f"{n_numbers} of {len(present)} values are numbers, {show(others[0])} is not"
+        elif 2 * len(amounts) > len(present):
+            found = f"{show(amounts[0])} is no plain number"
+            way_out = "write it without signs and separators of thousands"
+        if found:
             names = getattr(self, "feature_names_in_", range(self.n_features_in_))
             warn(
-                f"{self._name(j)} is taken as a category: {n_numbers} of {len(present)} values are numbers, "
-                f"{show(others[0])} is not; correct it, or pass kinds={{{names[j]!r}: {CATEGORY!r}}} "
-                f"(--columns {names[j]}={CATEGORY})"
+                f"{self._name(j)} is taken as a category: {found}; {way_out}, or pass "
+                f"kinds={{{names[j]!r}: {CATEGORY!r}}} (--columns {names[j]}={CATEGORY})"
             )
         return kind
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from commands import CELLS, FEATURES, IRIS, KINDS, X, codes, facts, flowers, predictions, succeed, train
+from commands import CELLS, FEATURES, IRIS, KINDS, X, codes, facts, flowers, predictions, run, succeed, train
 from machines import little_memory
 from pipelines import passengers
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_matrix, f1_score, log_loss
@@ -73,6 +73,23 @@ def test_labels_and_probabilities_come_from_one_search_for_neighbours(folder, op
     np.testing.assert_array_equal(found.iloc[:, :-1], probabilities)
     assert facts("evaluate m.pf iris.csv -l kind")["accuracy"] == np.mean(labels == KINDS)
     assert searches == 2 * needed
+
+
+GOWER = "--set metric=gower"
+FAR, RARE = "are equally far from all known texts", "count as other rare texts do"
+
+
+@pytest.mark.parametrize(("options", "rare", "treated"), [("", 0, FAR), ("", 1, RARE), (GOWER, 1, FAR)])
+def test_unknown_texts_are_named_and_what_becomes_of_them(folder, options, rare, treated, monkeypatch):
+    TABLE.assign(fate=LABELS, port=[*["Z"] * rare, *TABLE["port"][rare:]]).to_csv("ship.csv", index=False)
+    train(f"ship.csv -l fate -e opf {options}")
+    new = TABLE.assign(port=["X", "Y", "X", None, "Z" if rare else "S", *TABLE["port"][5:]])
+    new.to_csv("new.csv", index=False)
+    monkeypatch.setattr(CELLS, 8)  # in several batches
+    said = f"pathforest: column 'port': 'X', 'Y', in 3 rows, {treated}; training had no such text\n"
+    assert run("predict m.pf new.csv").stderr == said
+    assert treated in run("predict m.pf new.csv --explain 0").stderr
+    assert run("predict m.pf ship.csv").stderr == ""
 
 
 def test_typed_output_has_numbers_and_gaps_and_the_rest_as_it_came(folder):
@@ -157,6 +174,24 @@ def test_evaluate_reads_integer_labels_however_they_are_written(folder):
     (folder / "b.csv").write_text("label,x\n01,0\n +2,5\n")
     train("a.csv -e opf")
     assert facts("evaluate m.pf b.csv")["accuracy"] == 1
+
+
+@pytest.mark.parametrize("options", ["-e opf", "-e knn", "-e semi", "--set cv=2 --set k_max=2"])
+def test_evaluate_says_whether_a_model_was_trained_with_the_rows(folder, options, monkeypatch):
+    table = TABLE.assign(fate=np.where(np.arange(60) > 4, LABELS, ""))
+    table.to_csv("ship.csv", index=False)
+    train(f"ship.csv -l fate {options}")
+    monkeypatch.setattr(CELLS, 50)
+    others = table.iloc[::-1].sample(frac=1, random_state=0)  # in whatever order
+    for rows, is_known in (
+        (others, True),
+        (others[1:], False),
+        (others.assign(age=others["age"] + 1), False),
+    ):
+        rows.to_csv("rows.csv", index=False)
+        done = run("evaluate m.pf rows.csv")
+        assert ("m.pf was trained with these rows" in done.stderr) == is_known, done.stderr
+        assert facts("evaluate m.pf rows.csv")["is_training_table"] == is_known
 
 
 @pytest.mark.parametrize("wrap", [lambda model: model, lambda model: make_pipeline(StandardScaler(), model)])

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from commands import FEATURES, IRIS, KINDS, X, codes, facts, flowers, predictions, run, succeed, train
+from commands import FEATURES, IRIS, KINDS, X, codes, facts, fail, flowers, predictions, run, succeed, train
 from pipelines import passengers
 from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score
@@ -128,6 +128,27 @@ def test_only_an_empty_cell_is_unlabelled_for_semi(folder, gap):
         assert facts(f"train two.csv -e semi --no-scale -o m.pf {more}")["classes"] == [-2, -1, 1]
         assert pathforest.load("m.pf").transduction_[:4].tolist() == [1, 1, -1, -2]
     assert facts("train two.csv -e semi --set unlabeled=-1 -o m.pf")["classes"] == [-2, 1]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("labels", [KINDS, codes])
+def test_rows_without_a_label_are_left_out_and_counted(folder, labels, ending):
+    table, rows = FRAME.assign(label=pd.Series(labels).where(np.arange(150) % 3 > 0)), np.arange(150) % 3 > 0
+    if ending == "parquet":
+        table.to_parquet("gaps.parquet")
+    else:  # pandas makes floats of integers with gaps
+        table.convert_dtypes().to_csv("gaps.csv", index=False)
+    done = run(f"train gaps.{ending} -e opf --no-scale -o m.pf")
+    assert done.stderr == "pathforest: 50 of 150 rows left out: no label in column 'label'\n"
+    model, expected = pathforest.load("m.pf"), OPFClassifier().fit(X[rows], labels[rows])
+    np.testing.assert_array_equal(model.cost_, expected.cost_)
+    assert model.classes_.tolist() == expected.classes_.tolist()
+    assert facts(f"train gaps.{ending} -e opf -o m.pf")["n_left_out"] == 50
+    found = facts(f"evaluate m.pf gaps.{ending}")
+    assert (found["n_samples"], found["n_left_out"], found["accuracy"]) == (100, 50, 1)
+    table.assign(label=None).to_csv("none.csv", index=False)
+    for command in ("train none.csv -o m.pf", "evaluate m.pf none.csv"):
+        assert "none.csv: column 'label' is empty; name the column of labels with --label" in fail(command)
 
 
 @pytest.mark.parametrize("ending", ["dat", "csv"])
@@ -320,6 +341,12 @@ def test_a_column_that_numbers_the_rows_is_named_with_the_way_out(folder, name):
             "--set transforms=None --set k_max=2 --set cv=4",
             "column 'age' is taken as a category: 18 of 19 values are numbers, 'unknown' is not",
         ),
+        (
+            "price;label\n" + "€ 1.234,50;a\n€ 2.000,00;b\n" * 5,
+            "--set k_max=2 --set cv=2",
+            "column 'price' is taken as a category: '€ 1.234,50' is no plain number; write it without",
+        ),
+        ("x,label\n1,a\n2,?\n", "-e opf", "the label '?' counts as a class; empty these cells if they are"),
         ("x,label\n1,a\n2,a\n", "-e opf", "the label 'label' has one class, 'a', so every prediction will"),
     ],
 )

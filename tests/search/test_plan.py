@@ -6,7 +6,7 @@ from naive import tied
 from sklearn.datasets import load_iris
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import accuracy_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV, fuzzy
@@ -60,7 +60,8 @@ PAIR = np.arange(140), np.arange(140, 150)
             {"cv": StratifiedKFold(51)},
             "has more folds than the .* samples, 50; pass",
         ),
-        ({"y": np.arange(150)}, "cv=3: every class has one sample.*pass more"),
+        ({"cv": KFold(151)}, "cv=KFold.* has more folds than the number of samples: n_samples=150; pass"),
+        ({"y": np.arange(150)}, "cv=3: every class has one sample.*pass more.*another column"),
         ({"cv": iter(())}, "generator can be used only once"),
         (
             {"metric": "precomputed", "transforms": [StandardScaler()], "X": np.zeros((150, 150))},

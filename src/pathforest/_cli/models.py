@@ -8,6 +8,7 @@ import re
 import shlex
 import time
 import warnings
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
@@ -33,10 +34,11 @@ from pathforest._persistence.file import is_model_file
 from pathforest._search import ensemble
 from pathforest._search.plan import make_plan
 from pathforest._tables.batches import Batch, Columns, Stream
-from pathforest._tables.columns import CATEGORY, DATE, NUMBER, integer, is_text, kind_of
+from pathforest._tables.columns import CATEGORY, DATE, NUMBER, integer, is_gap, is_text, kind_of
 from pathforest._tables.libopf import POSITION
 from pathforest._utils.checks import demand
-from pathforest._utils.text import listed, show
+from pathforest._utils.splits import checksum
+from pathforest._utils.text import counted, listed, show
 from pathforest.libopf import read_distances, read_model, read_positions
 from pathforest.preprocessing import TablePreprocessor
 
@@ -50,6 +52,7 @@ UNSCALED = {
 # Names of columns that number the rows: id, row_id, PassengerId, index, Unnamed: 0 (from pandas).
 ROW_NUMBER = re.compile(r"(?i:(.*[ _.-])?(id|index)|unnamed: \d+|row( ?(number|no))?)|.*[a-z0-9]I[dD]|")
 RARE = 10  # times the samples of the smallest class, above which we advise
+EXAMPLES = 3  # of unknown texts
 FEWEST = 10  # ascending numbers that are not an accident
 
 
@@ -191,18 +194,34 @@ def threads(jobs: int | None) -> Iterator[None]:
 
 
 def save(
-    model: Any, prepared: Prepared, names: Sequence[str], path: str, *, label: str | None = None
+    model: Any,
+    prepared: Prepared,
+    names: Sequence[str],
+    path: str,
+    *,
+    label: str | None = None,
+    rows: str | None = None,
 ) -> None:
     """Save a model that was fitted to arrays, with the names of its columns and what is done to them."""
     from sklearn.pipeline import Pipeline
 
     if label is not None:
         model.label_name_ = label
+    if rows is not None:
+        model._fit_rows = rows
     if prepared.table is None:
         model.feature_names_in_ = np.array(names, dtype=object)
     else:
         model = Pipeline([("table", prepared.table), ("model", model)])
     pathforest.save(model, path)
+
+
+def rows_of(samples: Samples) -> str:
+    """Return a checksum of the rows with a label."""
+    is_known = ~np.ma.getmaskarray(samples.y)
+    columns = columns_of(samples.X, samples.features).values()
+    columns = [column[is_known] for column in (*columns, samples.y.astype(str))]
+    return str(checksum(columns))
 
 
 def search_facts(model: Any) -> dict[str, Any]:
@@ -271,6 +290,9 @@ def warn_of_classes(y: np.ndarray, label: str | None, model: Any = None) -> floa
     classes, counts = (found.tolist() for found in np.unique(np.ma.compressed(y), return_counts=True))
     if not classes:
         return None
+    for text in classes:
+        if is_gap(text):
+            say(f"warning: the label {show(text)} counts as a class; empty these cells if they are unknown")
     if len(classes) == 1:
         say(
             f"warning: the label{'' if label is None else ' ' + show(label)} has one class, "
@@ -360,16 +382,38 @@ def new_samples(
         return
     names = _features(stream, loaded, label)
     present = [name for name in names if name in stream.names]
-    for batch in stream.batches:
-        if loaded.kinds is None:
-            X = batch.samples(names)
-            columns = columns_of(X, names)
-        else:
-            nothing = np.full(len(batch.places), None)  # of a column that the model leaves out
-            found = batch.table(present, loaded.kinds)
-            columns = {name: found.get(name, nothing) for name in names}
-            X = as_matrix(columns) if loaded.table is None or loaded.names is None else columns
-        yield batch, columns, X if loaded.before is None else loaded.before.transform(X)
+    unseen: dict[str, Counter[str]] = defaultdict(Counter)
+    try:
+        for batch in stream.batches:
+            if loaded.kinds is None:
+                X = batch.samples(names)
+                columns = columns_of(X, names)
+            else:
+                nothing = np.full(len(batch.places), None)  # of a column that the model leaves out
+                found = batch.table(present, loaded.kinds)
+                columns = {name: found.get(name, nothing) for name in names}
+                X = as_matrix(columns) if loaded.table is None or loaded.names is None else columns
+                _count_unseen(loaded, columns, unseen)
+            yield batch, columns, X if loaded.before is None else loaded.before.transform(X)
+    finally:  # also if only the first batches were needed
+        for name, texts in unseen.items():
+            has_other = loaded.table is not None and loaded.table.has_other_[names.index(name)]
+            treated = "count as other rare texts do" if has_other else "are equally far from all known texts"
+            examples = listed([text for text, _ in texts.most_common()], EXAMPLES)
+            rows = counted(texts.total(), "row")
+            say(f"column {show(name)}: {examples}, in {rows}, {treated}; training had no such text")
+
+
+def _count_unseen(loaded: Loaded, columns: Columns, unseen: dict[str, Counter[str]]) -> None:
+    """Count the texts of categories that the training samples do not have."""
+    table = loaded.table
+    for j, (name, column) in enumerate(columns.items()):
+        if loaded.kinds.get(name) == CATEGORY:
+            known = loaded.model.categories_[j] if table is None else table._texts_seen[j]
+            texts = column.tolist() if table is None else table._texts(column, j)
+            known = {"None", *known.tolist()}
+            if new := [text for text in map(str, texts) if text not in known]:
+                unseen[name].update(new)
 
 
 def _training_positions(names: Sequence[str] | None, path: str) -> np.ndarray:

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import typer
 
-from pathforest._cli.options import Pictures, Reading, did_you_mean
+from pathforest._cli.options import Pictures, Reading, did_you_mean, say
 from pathforest._pages.images import FileImages, Show, parse_shape, pixel_images
 from pathforest._tables.batches import Batch, Layout, Stream
-from pathforest._tables.columns import as_labels, integer, objects
+from pathforest._tables.columns import as_labels, categories, integer, objects
 from pathforest._tables.libopf import POSITION
 from pathforest._tables.read import open_stream
 from pathforest._tables.write import STANDARD_OUTPUT, Write, check_sink, json_value, open_sink
@@ -92,6 +92,8 @@ class Samples(NamedTuple):
     stream: Stream  # the columns' names
     rows: Batch  # and all their cells
     kinds: dict[str, str]  # of the columns that were asked for, by name
+    whole: Batch  # the file with the rows that are left out
+    positions: np.ndarray  # of the samples in it
 
 
 def read_samples(
@@ -103,19 +105,28 @@ def read_samples(
     kinds: Mapping[str, str] | None = None,
     encode: bool | None = None,
     labels: Literal["needed", "kept", "left out"] = "needed",
-    empty_labels: bool = False,
+    empty_labels: Literal["refused", "masked", "left out"] = "refused",
     distances: str | None = None,
 ) -> Samples:
     """Read a whole file."""
     # `kinds` are columns to be read as "number" or "category", or to "drop". With `encode` text and gaps are
     # read: `X` is a dict of columns, unless all are numbers; None: there is no such choice. `labels` are
-    # needed, read if there are any, or no feature; if some may be empty, `y` is masked. Distances are a file.
+    # needed, read if there are any, or no feature; rows with an empty one can be left out, or `y` be masked
+    # there. Distances are a file.
     with open_stream(path, **reading.format) as stream:
         column = find_label(stream, reading.label, needed=labels == "needed")
         kinds = {find_column(stream, name): kind for name, kind in (kinds or {}).items()}
         ignore = [*ignore, *(name for name, kind in kinds.items() if kind == "drop")]
         chosen = [] if distances else choose_features(stream, column, features, ignore)
-        rows = stream.gather()
+        rows = whole = stream.gather()
+    known = np.full(len(whole.places), True)
+    if column is not None and labels != "left out" and empty_labels != "refused":
+        known = is_labelled(whole, column)
+    if empty_labels == "left out" and not known.all():
+        rows = whole.take(np.flatnonzero(known))
+        way_out = "name the column of labels with --label"
+        demand(known.any(), f"{stream.name}: column {show(column)} is empty; {way_out}")
+        say_left_out(len(known) - len(rows.places), len(known), column)
     if distances:
         D = read_distances(distances)
         positions = positions_of(rows, D, distances)
@@ -124,12 +135,18 @@ def read_samples(
         X = _read_features(rows, chosen, encode, kinds)
     y = None
     if column is not None and labels != "left out":
-        known, found = known_labels(rows, column) if empty_labels else (np.True_, None)
-        y = found = as_labels(rows.labels(column) if known.all() else found)
-        if empty_labels:
+        y = found = as_labels(rows.labels(column) if known.all() else known_labels(whole, column))
+        if empty_labels == "masked":
             y = np.ma.masked_all(len(known), found.dtype)
             y[known] = found
-    return Samples(X, y, chosen, column, stream, rows, {n: k for n, k in kinds.items() if n in chosen})
+    kinds, positions = {n: k for n, k in kinds.items() if n in chosen}, np.flatnonzero(known)
+    return Samples(X, y, chosen, column, stream, rows, kinds, whole, positions)
+
+
+def say_left_out(n_rows: int, of: int, column: str) -> None:
+    """Say how many rows have no label, if any."""
+    if n_rows:
+        say(f"{n_rows:,} of {counted(of, 'row')} left out: no label in column {show(column)}")
 
 
 def _read_features(rows: Batch, names: Sequence[str], encode: bool | None, kinds: Mapping[str, str]) -> Cells:
@@ -166,14 +183,19 @@ def positions_of(batch: Batch, D: np.ndarray, path: str) -> np.ndarray:
     return positions
 
 
-def known_labels(batch: Batch, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return which cells are not empty, and their labels, which `as_labels` makes integers if all are."""
-    known = np.array([bool(cell.strip()) for cell in batch.texts(name)], dtype=bool)
-    rest = batch.take(np.flatnonzero(known))
+def is_labelled(batch: Batch, name: str) -> np.ndarray:
+    """Return which cells of a column are not empty."""
+    cells = batch.columns[name].tolist()
+    return np.array([cell is not None and cell == cell and str(cell).strip() != "" for cell in cells])
+
+
+def known_labels(batch: Batch, name: str) -> np.ndarray:
+    """Return the labels of the cells that are not empty, which `as_labels` makes integers if all are."""
+    rest = batch.take(np.flatnonzero(is_labelled(batch, name)))
     try:
-        return known, rest.labels(name)
+        return rest.labels(name)
     except ValueError:  # such as the floats that pandas makes of integers if some are missing
-        return known, objects(rest.texts(name))
+        return objects([str(value) for value in categories(rest.columns[name])])
 
 
 def images_of(pictures: Pictures, samples: Samples, folder: Path) -> Callable[[np.ndarray], Show | None]:

@@ -71,7 +71,8 @@ def read_labels(estimator: Any, y: Any, *, reset: bool = True) -> Labels:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     labels = Labels.of(check_labels(y))
     if reset:
-        vars(estimator).pop("label_name_", None)
+        for known in ("label_name_", "_fit_rows"):
+            vars(estimator).pop(known, None)
     # `evaluate` in the shell looks for a column of this name. Series have to_frame, in pandas and in polars;
     # arrays of Dask have names too, which mean nothing.
     name = getattr(y, "name", None) if hasattr(y, "to_frame") else None

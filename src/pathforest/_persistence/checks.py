@@ -325,7 +325,8 @@ def check_order(model: Any, sizes: Sizes) -> None:
     demand((np.diff(model.cost_[order]) >= 0).all(), "order_ does not sort cost_")
 
 
-INPUT = {"feature_names_in_": None, "label_name_": one_of(str, "text")}  # the latter from tables
+# From tables: the name of the labels, and a checksum of the rows.
+INPUT = {"feature_names_in_": None, "label_name_": one_of(str, "text"), "_fit_rows": one_of(str, "text")}
 LEARNED = {"n_features_in_": check_features, "_fit_metric": check_metric}
 SAMPLES = Saved(
     LEARNED | {"_fit_algorithm": None, "_fit_X": check_samples},

@@ -28,6 +28,12 @@ INTEGER = re.compile(r"[+-]?[0-9]+")
 TIME = r"(?:[T ](\d.*?))?"
 YEAR_FIRST = re.compile(rf"\s*(\d{{4}})-(\d{{1,2}})-(\d{{1,2}}){TIME}\s*")  # 2024-05-31, 2024-05-31 12:00
 DAY_FIRST = re.compile(rf"\s*(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){TIME}\s*")  # 31.5.2024
+# Numbers as people read them: € 1.234,50, 1'234.50 CHF, 12 %, and 1.234,50, which has two separators.
+_DIGITS = r"[+-]?(?:\d{1,3}(?:[.,'’ \u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?"
+_SIGN = r"[$€£¥₹%]|[A-Z]{3}"
+AMOUNT = re.compile(
+    rf"\s*(?:(?:{_SIGN})\s*{_DIGITS}|{_DIGITS}\s*(?:{_SIGN})|[+-]?\d{{1,3}}(?:\.\d{{3}})+,\d+)\s*"
+)
 UNCLEAR = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1(\d{4}|\d{2})([T ]\d.*)?\s*")  # 5/6/24: May or June?
 DATES = date, time, timedelta, np.datetime64, np.timedelta64
 EPOCH, DAY, INSTANT = np.datetime64(0, "D"), np.timedelta64(1, "D"), "M8[us]"

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -25,7 +26,8 @@ def cross_validation_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) 
     if isinstance(cv, Integral):
         demand(
             most > 1,
-            f"cv={cv}: every class has one sample, so none can be predicted from others; pass more samples",
+            f"cv={cv}: every class has one sample, so none can be predicted from others; pass more samples "
+            "or another column of labels",
         )
         cv = min(int(cv), most)
     splitter = check_cv(cv, y, classifier=True)
@@ -34,11 +36,12 @@ def cross_validation_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) 
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
             splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
     except ValueError as error:
-        if "number of members in each class" not in str(error):
+        if "n_splits=" not in str(error):
             raise
-        raise ValueError(
-            f"cv={show(cv)} has more folds than the largest class has samples, {most}; pass fewer folds"
-        ) from None
+        what = f"the largest class has samples, {most}"
+        if "each class" not in str(error):  # but of samples, or of groups
+            what = str(error).partition("greater than ")[2].rstrip(".")
+        raise ValueError(f"cv={show(cv)} has more folds than {what}; pass fewer folds") from None
     if not splits:
         raise ValueError(
             f"cv={show(cv)} gives no fold; pass a number, a splitter or pairs (train, evaluation), and "
@@ -88,6 +91,19 @@ def content_keys(columns: Iterable[np.ndarray], n_samples: int) -> np.ndarray:
     copy = np.empty(n_samples, dtype=np.uint64)
     copy[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
     return _mix(_mix(keys ^ copy))
+
+
+def checksum(columns: Iterable[np.ndarray]) -> int:
+    """Return a number for the rows of a table; those of its parts, in any order, add up to it modulo 2^64."""
+    keys = np.zeros(1, dtype=np.uint64)
+    for column in columns:
+        if column.dtype.kind == "f":
+            values = (column.astype(np.float64) + 0.0).view(np.uint64)
+        else:
+            texts = (repr(value).encode("utf-8", "backslashreplace") for value in column.tolist())
+            values = np.fromiter(map(crc32, texts), np.uint64, len(column))
+        keys = _mix(keys ^ values)
+    return int(keys.sum())
 
 
 def _mix(keys: np.ndarray) -> np.ndarray:

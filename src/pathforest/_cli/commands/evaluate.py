@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from pathforest._cli import models, options, tables
+from pathforest._cli.options import say
+from pathforest._search.representations import take_rows
 from pathforest._tables.batches import Batch
 from pathforest._tables.columns import as_label
 from pathforest._tables.read import open_stream
 from pathforest._utils.checks import demand
 from pathforest._utils.progress import progress
+from pathforest._utils.splits import checksum
 from pathforest._utils.text import listed, show
 
 WIDEST = 12  # classes that have their confusions beside their scores
@@ -28,7 +31,8 @@ def evaluate(
 ) -> None:
     """Compare a model's predictions with the labels of a file.
 
-    Labels are in the column that the model was trained with, unless --label names another. Prints accuracy,
+    Labels are in the column that the model was trained with, unless --label names another; rows without one
+    are left out, and a table that the model was trained with is named as such. Prints accuracy,
     balanced accuracy (the mean recall of the classes), OPF's accuracy, weighted F1, log loss if the model has
     probabilities, the share of the largest class, and per class the samples, the share found (recall) and
     the share of its predictions that are right (precision).
@@ -47,12 +51,20 @@ def evaluate(
     classes = loaded.model.classes_
     has_proba = hasattr(loaded.model, "predict_proba")
     true, predicted, chances = [], [], []
+    n_rows = rows = 0
     with open_stream(data, n_features=loaded.n_features, **reading.format) as stream:
         column = tables.find_label(stream, reading.label, known=loaded.label)
         batches = models.new_samples(loaded, stream, reading.label, distances)
         with progress(np.inf, "evaluated", "samples") as bar, models.threads(jobs):
-            for batch, _, X in batches:
+            for batch, features, X in batches:
+                n_rows += len(batch.places)
+                known = np.flatnonzero(tables.is_labelled(batch, column))
+                if len(known) < len(batch.places):
+                    batch, features, X = batch.take(known), take_rows(features, known), take_rows(X, known)
+                if not len(known):
+                    continue
                 codes = _codes(classes, batch, column)
+                rows += checksum([*features.values(), classes[codes].astype(str)])
                 true.append(codes)
                 if has_proba:
                     labels, found = loaded.model._labels_and_probabilities(X)
@@ -61,12 +73,21 @@ def evaluate(
                     labels = loaded.model.predict(X)
                 predicted.append(np.searchsorted(classes, labels))
                 bar.update(len(codes))
-    demand(true, f"{data}: there is no sample")
+    demand(n_rows, f"{data}: there is no sample")
+    demand(true, f"{data}: column {show(column)} is empty; name the column of labels with --label")
     facts = _facts(classes, np.concatenate(true), np.concatenate(predicted))
+    facts["n_left_out"] = n_rows - facts["n_samples"]
+    tables.say_left_out(facts["n_left_out"], n_rows, column)
+    facts["is_training_table"] = getattr(loaded.model, "_fit_rows", None) == str(rows % 2**64)
+    if facts["is_training_table"]:
+        say(
+            f"warning: {model} was trained with these rows, so the scores are not those of new samples; hold "
+            "some out beforehand, as with convert --parts"
+        )
     if has_proba:
         # As in scikit-learn's log_loss: a sample that was thought impossible does not cost infinity.
         chance = np.clip(np.concatenate(chances), np.finfo(float).eps, 1)
-        facts["log_loss"] = float(-np.log(chance).mean())
+        facts["log_loss"] = float(np.log(1 / chance).mean())
     if not as_json:
         _show_classes(facts)
     names = ("accuracy", "balanced_accuracy", "opf_accuracy", "f1_weighted", "log_loss")
@@ -79,7 +100,7 @@ def _codes(classes: np.ndarray, batch: Batch, name: str) -> np.ndarray:
     """Return the positions of labels among a model's classes; an unknown label is an error."""
     codes = {str(label): code for code, label in enumerate(classes.tolist())}
     of_integers = classes.dtype.kind in "iu"
-    texts = [as_label(str(label), of_integers=of_integers) for label in batch.labels(name)]
+    texts = [as_label(str(label), of_integers=of_integers) for label in tables.known_labels(batch, name)]
     unknown = next((i for i, text in enumerate(texts) if text not in codes), None)
     if unknown is not None:
         raise ValueError(

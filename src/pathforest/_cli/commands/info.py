@@ -98,7 +98,7 @@ def _show_table(path: str, reading: options.Reading, as_json: bool) -> None:
         for batch in stream.batches:
             n_samples += len(batch.places)
             if column is not None:
-                labels = tables.known_labels(batch, column)[1]
+                labels = tables.known_labels(batch, column)
                 n_labels += len(labels)
                 classes.update(labels.tolist())
             for name, found in parts.items():

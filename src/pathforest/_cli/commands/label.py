@@ -66,7 +66,7 @@ def label(
     how = pictures.left_out(encoded.how())
     axes = None if map is None else options.names(map)
     refuse((axes and len(axes) != 2, f"--map {map}: name two columns of numbers, such as x,y"))
-    samples = tables.read_samples(data, reading, **how, empty_labels=True)
+    samples = tables.read_samples(data, reading, **how, empty_labels="masked")
     known = [None if label is None else str(label) for label in samples.y.tolist()]
     table = decisions.fingerprint(samples.rows, samples.features)
     prepared = models.prepare(OPFSemiSupervisedClassifier(), samples, scale=True)

@@ -41,8 +41,8 @@ def train(
     text, truth values or empty cells, text is encoded, gaps are filled and numbers standardised, as part of
     the model, and what was done to each column is shown; a search learns that inside its folds. Numbers are
     standardised where their units count, but for a search, which tries that itself, and LibOPF's files. The
-    model remembers the names of its columns and of its label. For 'semi', an empty cell, and nothing else, is
-    a sample without a label; 'outliers' needs no labels.
+    model remembers the names of its columns and of its label. Rows whose label is an empty cell, and nothing
+    else, are left out; 'semi' learns from them too, and 'outliers' needs no labels.
 
     Examples
     --------
@@ -83,7 +83,12 @@ def train(
     tables.check_outputs([out, table], [data, unlabeled, learn, prune, distances])
     labels, may_lack = "left out" if estimator == "outliers" else "needed", estimator == "semi"
     samples = tables.read_samples(
-        data, reading, **treated.how(), labels=labels, empty_labels=may_lack, distances=distances
+        data,
+        reading,
+        **treated.how(),
+        labels=labels,
+        empty_labels="masked" if may_lack else "left out",
+        distances=distances,
     )
     kinds = models.kinds_of(samples)
     mistake = (
@@ -93,7 +98,11 @@ def train(
     refuse((is_mixed, f"{mistake}metric, and text is encoded"))
     # Further files are read as this one was.
     read = partial(
-        tables.read_samples, reading=replace(reading, from_=None), features=samples.features, kinds=kinds
+        tables.read_samples,
+        reading=replace(reading, from_=None),
+        features=samples.features,
+        kinds=kinds,
+        empty_labels="left out",
     )
     if unlabeled is not None:
         more = read(unlabeled, labels="left out")
@@ -124,7 +133,8 @@ def train(
         else:
             model = prune_by(model, X, labels, max_loss=max_loss).model
         evaluation.append(scores | {"after": model.score(X, labels), "n_after": len(model.cost_)})
-    models.save(model, prepared, samples.features, out, label=None if y is None else samples.label)
+    known = {} if y is None else {"label": samples.label, "rows": models.rows_of(samples)}
+    models.save(model, prepared, samples.features, out, **known)
     if cells is not None:
         _write_cells(cells, model.cv_results_)
     what = "features" if distances is None else "distances"
@@ -136,6 +146,7 @@ def train(
         "model": out,
         "estimator": type(model).__name__,
         "n_samples": n_samples,
+        "n_left_out": len(samples.whole.places) - len(samples.rows.places),
         "features": samples.features,
         "columns": models.rule_facts(encoding),
         "label": samples.label,
