@@ -413,7 +413,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         if others and 2 * n_numbers > len(present):
             found = f"{n_numbers} of {len(present)} values are numbers, {show(others[0])} is not"
         elif 2 * len(amounts) > len(present):
-            found = f"{show(amounts[0])} is no plain number"
+            found = f"{show(amounts[0])} is not a plain number"
             way_out = "write it without signs and separators of thousands"
         if found:
             names = getattr(self, "feature_names_in_", range(self.n_features_in_))

@@ -344,7 +344,7 @@ def test_a_column_that_numbers_the_rows_is_named_with_the_way_out(folder, name):
         (
             "price;label\n" + "€ 1.234,50;a\n€ 2.000,00;b\n" * 5,
             "--set k_max=2 --set cv=2",
-            "column 'price' is taken as a category: '€ 1.234,50' is no plain number; write it without",
+            "column 'price' is taken as a category: '€ 1.234,50' is not a plain number; write it without",
         ),
         ("x,label\n1,a\n2,?\n", "-e opf", "the label '?' counts as a class; empty these cells if they are"),
         ("x,label\n1,a\n2,a\n", "-e opf", "the label 'label' has one class, 'a', so every prediction will"),
