@@ -14,6 +14,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -122,10 +123,13 @@ class WithoutGil {
     PyThreadState* state_;
 };
 
-inline bool on_main_thread() {
-    const nb::module_ threading = nb::module_::import_("threading");
-    return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
-}
+// Python's identity of its main thread: set when the module is imported, and in a forked child, whose one
+// thread is the main one.
+inline std::atomic<unsigned long> main_thread{0};
+
+// Asks no Python code, which may let go of the GIL: while the interpreter shuts down, a thread that wants it
+// back ends by an exception through the frames of C++ above.
+inline bool on_main_thread() { return PyThread_get_thread_ident() == main_thread; }
 
 // What to call with the share of work that is done, a few times a second while the main thread computes; may
 // be null. Only the main thread uses it.

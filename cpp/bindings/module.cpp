@@ -3,6 +3,10 @@
 #include "pathforest/distances/metrics.hpp"
 #include "pathforest/parallel.hpp"
 
+#ifndef _WIN32
+    #include <pthread.h>
+#endif
+
 // Found by name, not through Python: threadpoolctl sets limits on libraries in this way.
 extern "C" {
 NB_EXPORT int pathforest_get_num_threads() { return pathforest::max_threads(); }
@@ -14,6 +18,11 @@ NB_MODULE(_core, m) {
     m.doc() = "The kernels of pathforest; use the Python modules above them.";
     // Objects still alive when the interpreter ends are freed with it; that is not worth a message.
     nb::set_leak_warnings(false);
+    main_thread =
+        nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+#ifndef _WIN32
+    pthread_atfork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });
+#endif
     bind_engine(m);
     bind_class_costs(m);
     bind_competition(m);

@@ -215,9 +215,10 @@ def test_lack_of_memory_never_ends_the_process():
 @needs_threads
 @pytest.mark.parametrize("n_samples", [50, 3000])
 def test_the_process_ends_cleanly_while_a_thread_computes(n_samples):
-    """At any moment: inside a loop, and between one and the next."""
+    """Inside a loop, between one and the next, and where Python code would let go of the GIL."""
     script = f"""
 engine, computing = _core.Engine.brute(rng.random(({n_samples}, 20)), "euclidean"), threading.Event()
+main_thread, threading.main_thread = threading.main_thread, lambda: time.sleep(0.01) or main_thread()
 def compute():
     while True:
         engine.knn(5, 2)
