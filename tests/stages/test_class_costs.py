@@ -138,14 +138,17 @@ def test_smallest_offers_settle_a_label_only_if_no_other_could_change_it(listed,
     assert (classes[found] if found >= 0 else -1) == winner
 
 
-def test_a_mean_that_rounds_below_its_terms_is_not_passed_over():
+@pytest.mark.parametrize("kind", ["rows", "kd_tree"])
+def test_a_mean_that_rounds_below_its_terms_is_not_passed_over(kind):
     below = 3 * [0.7]  # whose sum / 3 is smaller than 0.7
     mean = sum(below) / 3
     assert mean < 0.7
-    rows, code = _core.Engine.rows(4, "float64"), np.array([0, 1, 1, 1], np.int32)
+    distances, code = np.array([[mean, *below]]), np.array([0, 1, 1, 1], np.int32)
+    engine, queries = _core.Engine.rows(4, "float64"), distances
+    if kind == "kd_tree":
+        engine, queries = _core.Engine.kd_tree(distances.T.copy(), "manhattan"), np.zeros((1, 1))
     order = np.array([1, 2, 3, 0], np.int32)
-    cost = np.zeros(4)
-    _, found = rows.cheapest_class(np.array([[mean, *below]]), cost, order, code, 3)
+    _, found = engine.cheapest_class(queries, np.zeros(4), order, code, 3)
     assert found.tolist() == [[1, 2, 3]]  # of equal means that of the first in the order
 
 

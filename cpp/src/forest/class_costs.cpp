@@ -50,12 +50,13 @@ struct Classes {
         return least;
     }
 
-    // The r smallest offers of a class, ascending, given the distances to all samples.
-    void offer(Index code, const double* distances, Index r, double* offers, Index* samples) const {
+    // The r smallest offers of a class, ascending; distance(i) is that of sample[i].
+    template <class Distance>
+    void offer(Index code, Distance distance, Index r, double* offers, Index* samples) const {
         Index count = 0;
         for (Index i = begin[as_size(code)]; i < begin[as_size(code) + 1]; ++i) {
             const Index from = sample[as_size(i)];
-            const double value = std::max(cost[as_size(i)], distances[from]);
+            const double value = std::max(cost[as_size(i)], distance(i));
             if (count == r && !(value < offers[r - 1])) continue;
             Index place = count < r ? count++ : r - 1;
             for (; place > 0 && value < offers[place - 1]; --place) {  // of equal offers the first stays
@@ -205,16 +206,47 @@ void class_offers(const AnyEngine& any, Rows<T> queries, const Rivals& forest, I
         [&](Index query, const double* distances, int) {
             for (Index code = 0; code < forest.n_classes; ++code) {
                 const std::size_t place = at(query, forest.n_classes, code) * as_size(r);
-                classes.offer(code, distances, r, offers.data() + place, samples.data() + place);
+                classes.offer(
+                    code, [&](Index i) { return distances[classes.sample[as_size(i)]]; }, r,
+                    offers.data() + place, samples.data() + place);
             }
         });
 }
 
-template <class T>
-void cheapest_class(const AnyEngine& any, Rows<T> queries, const Rivals& forest, const WinRule& rule, Index r,
-                    std::span<double> offers, std::span<Index> samples, Control& control) {
-    const Classes classes(forest);
-    const Order order({forest.order.begin(), forest.order.end()});
+namespace {
+
+// Classes bid for one query after the other with the mean of their smallest offers.
+class Auction {
+  public:
+    Auction(const Classes& classes, const Order& order, const WinRule& rule, Index r)
+        : classes_(&classes), order_(&order), rule_(&rule), r_(r), best_(r), bid_(r) {}
+
+    void open(Index query) {
+        without_ = rule_->without.empty() ? none : rule_->without[as_size(query)];
+        best_.mean = infinity;
+        std::fill(best_.offers.begin(), best_.offers.end(), infinity);
+        std::fill(best_.samples.begin(), best_.samples.end(), none);
+    }
+
+    bool admits(Index code) const { return code != without_; }
+
+    // The smallest offer of a winner is not larger: a mean is not below its smallest term, but for rounding.
+    double limit() const { return best_.mean * (1 + 1e-9); }
+
+    // distance(i) is that of the i-th sample of `classes`.
+    template <class Distance>
+    void bid(Index code, Distance distance) {
+        classes_->offer(code, distance, r_, bid_.offers.data(), bid_.samples.data());
+        mean_offers(bid_.offers, {&r_, 1}, [&](std::size_t, double mean) { bid_.mean = mean; });
+        if (bid_.mean < infinity && is_before(bid_, best_)) std::swap(best_, bid_);
+    }
+
+    void write(double* offers, Index* samples) const {
+        std::copy(best_.offers.begin(), best_.offers.end(), offers);
+        std::copy(best_.samples.begin(), best_.samples.end(), samples);
+    }
+
+  private:
     struct Bid {
         std::vector<double> offers;
         std::vector<Index> samples;
@@ -222,30 +254,155 @@ void cheapest_class(const AnyEngine& any, Rows<T> queries, const Rivals& forest,
 
         explicit Bid(Index r) : offers(as_size(r)), samples(as_size(r)) {}
     };
-    const auto is_before = [&](const Bid& a, const Bid& b) {
+
+    bool is_before(const Bid& a, const Bid& b) const {
         if (a.mean != b.mean) return a.mean < b.mean;
-        if (rule.nearest_first && a.offers[0] != b.offers[0]) return a.offers[0] < b.offers[0];
-        return order.position[as_size(a.samples[0])] < order.position[as_size(b.samples[0])];
-    };
-    scan(
-        any, queries, control, [&] { return std::pair(Bid(r), Bid(r)); },
-        [&](Index query, const double* distances, std::pair<Bid, Bid>& bids) {
-            Bid& best = bids.first;
-            Bid& bid = bids.second;  // older Clang captures no structured binding
-            best.mean = infinity;
-            std::fill(best.offers.begin(), best.offers.end(), infinity);
-            std::fill(best.samples.begin(), best.samples.end(), none);
-            for (Index code = 0; code < forest.n_classes; ++code) {
-                if (!rule.without.empty() && code == rule.without[as_size(query)]) continue;
-                // A mean is not below its smallest term, but for rounding.
-                const double least = classes.smallest(code, distances);
-                if (least == infinity || least * (1 - 1e-9) > best.mean) continue;
-                classes.offer(code, distances, r, bid.offers.data(), bid.samples.data());
-                mean_offers(bid.offers, {&r, 1}, [&](std::size_t, double mean) { bid.mean = mean; });
-                if (best.samples[0] == none || is_before(bid, best)) std::swap(best, bid);
+        if (rule_->nearest_first && a.offers[0] != b.offers[0]) return a.offers[0] < b.offers[0];
+        return order_->position[as_size(a.samples[0])] < order_->position[as_size(b.samples[0])];
+    }
+
+    const Classes* classes_;
+    const Order* order_;
+    const WinRule* rule_;
+    Index r_;
+    Index without_ = none;
+    Bid best_, bid_;
+};
+
+// Samples class by class, so that the members of one can be asked together.
+template <class T>
+class Members {
+  public:
+    Members(const KdTreeEngine<T>& engine, const Classes& classes)
+        : engine_(engine), classes_(classes),
+          blocks_(rows(engine).data(), engine.n_samples(), engine.n_features(), Order(classes.sample)) {}
+
+    // Lets a class bid for a query; `distances` is memory.
+    void bid(Index code, const double* query, std::vector<double>& distances, Auction& auction) const {
+        const Index begin = classes_.begin[as_size(code)], end = classes_.begin[as_size(code) + 1];
+        const Index first = begin / lanes, last = blocks_for(end);
+        const Metric& metric = engine_.metric();
+        distances.resize(at(last - first, lanes));
+        for (Index b = first; b < last; ++b) {
+            engine_.kernels().block(query, blocks_.block(b), blocks_.n_features, metric.terms(), infinity,
+                                    distances.data() + at(b - first, lanes));
+        }
+        const double* reduced = distances.data() - first * lanes;
+        auction.bid(code, [&](Index i) { return metric.distance(reduced[i], metric.p); });
+    }
+
+  private:
+    static std::vector<T> rows(const KdTreeEngine<T>& engine) {
+        std::vector<T> values;
+        values.reserve(at(engine.n_samples(), engine.n_features()));
+        typename KdTreeEngine<T>::Query query;
+        for (Index sample = 0; sample < engine.n_samples(); ++sample) {
+            engine.ask_sample(sample, query);
+            for (const double value : query.values) values.push_back(static_cast<T>(value));
+        }
+        return values;
+    }
+
+    const KdTreeEngine<T>& engine_;
+    const Classes& classes_;
+    Blocks<T> blocks_;
+};
+
+// What all queries read of a forest in a tree.
+template <class T>
+struct Bidders {
+    Members<T> members;
+    Rivals forest;
+    std::vector<double> least_cost;  // below each node
+};
+
+// The auction of one query after the other.
+template <class T>
+struct Hall {
+    Auction auction;
+    std::vector<Index> called;  // per class the last query that it was called for
+    std::vector<double> distances;
+    typename KdTreeEngine<T>::Query query;
+    Index number = none;  // of the query
+};
+
+// Calls a class when one of its samples is met that could make it win.
+template <class T>
+class Caller : public PolicyDefaults {
+  public:
+    static constexpr bool nearest_first = false;
+
+    Caller(const Bidders<T>& bidders, Hall<T>& hall) : bidders_(&bidders), hall_(&hall) {}
+
+    double limit(Index node) const {
+        const double limit = hall_->auction.limit();
+        return bidders_->least_cost[as_size(node)] > limit ? -1.0 : limit;
+    }
+    double promise(Index node, double least_distance) const {
+        return std::max(bidders_->least_cost[as_size(node)], least_distance);
+    }
+    void offer(Index sample, double distance) {
+        if (std::max(bidders_->forest.cost[as_size(sample)], distance) > hall_->auction.limit()) return;
+        const Index code = bidders_->forest.code[as_size(sample)];
+        if (std::exchange(hall_->called[as_size(code)], hall_->number) == hall_->number) return;
+        if (hall_->auction.admits(code))
+            bidders_->members.bid(code, hall_->query.values.data(), hall_->distances, hall_->auction);
+    }
+
+  private:
+    const Bidders<T>* bidders_;
+    Hall<T>* hall_;
+};
+static_assert(Policy<Caller<double>>);
+
+// Where a tree passes over most samples, only classes that have one near enough to win need to bid.
+template <class T>
+void cheapest_near(const KdTreeEngine<T>& engine, Rows<T> queries, const Rivals& forest,
+                   const Classes& classes, const Auction& auction, Index r, std::span<double> offers,
+                   std::span<Index> samples, Control& control) {
+    const Bidders<T> bidders{Members<T>(engine, classes), forest,
+                             engine.summarise(std::vector<double>(forest.cost.begin(), forest.cost.end()),
+                                              [](double a, double b) { return std::min(a, b); })};
+    constexpr Index together = 32;
+    parallel_for(
+        (queries.count + together - 1) / together, control,
+        [&] { return Hall<T>{auction, std::vector<Index>(as_size(forest.n_classes), none), {}, {}}; },
+        [&](Index task, Hall<T>& hall, const Pause& pause) {
+            const Index end = std::min(queries.count, (task + 1) * together);
+            for (Index i = task * together; i < end; ++i) {
+                hall.number = i;
+                engine.ask(queries.row(i), hall.query);
+                hall.auction.open(i);
+                Caller caller(bidders, hall);
+                engine.search(&hall.query, &caller, 1, pause);
+                hall.auction.write(offers.data() + at(i, r), samples.data() + at(i, r));
             }
-            std::copy(best.offers.begin(), best.offers.end(), offers.data() + at(query, r));
-            std::copy(best.samples.begin(), best.samples.end(), samples.data() + at(query, r));
+        });
+}
+
+}  // namespace
+
+template <class T>
+void cheapest_class(const AnyEngine& any, Rows<T> queries, const Rivals& forest, const WinRule& rule, Index r,
+                    std::span<double> offers, std::span<Index> samples, Control& control) {
+    const Classes classes(forest);
+    const Order order({forest.order.begin(), forest.order.end()});
+    const Auction auction(classes, order, rule, r);
+    if constexpr (std::is_floating_point_v<T>) {
+        if (const auto* tree = std::get_if<KdTreeEngine<T>>(&any)) {
+            cheapest_near(*tree, queries, forest, classes, auction, r, offers, samples, control);
+            return;
+        }
+    }
+    scan(
+        any, queries, control, [&] { return auction; },
+        [&](Index query, const double* distances, Auction& own) {
+            own.open(query);
+            for (Index code = 0; code < forest.n_classes; ++code) {
+                if (!own.admits(code) || classes.smallest(code, distances) > own.limit()) continue;
+                own.bid(code, [&](Index i) { return distances[classes.sample[as_size(i)]]; });
+            }
+            own.write(offers.data() + at(query, r), samples.data() + at(query, r));
         });
 }
 

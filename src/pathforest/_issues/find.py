@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from pathforest._engines.matrix import symmetric
-from pathforest._engines.metric import WITH_GAPS, Metric
+from pathforest._engines.metric import WITH_GAPS, Metric, choose_algorithm
 from pathforest._engines.samples import SparseSamples
 from pathforest._issues.issues import Issues
 from pathforest._models import parameters as rules
@@ -151,7 +151,8 @@ def find_issues(
     data = open_fit(question, X, y, labelled=True, as_given=False)
     way = _choose(data) if method == "auto" else Way(method, method == "learned")
     X, codes = _standardised(data.X, data.n_threads) if way.standardises else data.X, data.labels.codes
-    asked = KeptSamples(X, data.metric, algorithm, data.n_threads, device, {}), codes, int(n_conquerors)
+    chosen = choose_algorithm(data.metric, X.shape[1], algorithm)
+    asked = KeptSamples(X, data.metric, chosen, data.n_threads, device, {}), codes, int(n_conquerors)
     if way.method == "fast":
         if not way.standardises:
             warn_of_units(question, X, data.metric)

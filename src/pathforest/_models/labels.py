@@ -214,23 +214,36 @@ def flag(opinion: Opinion, codes: np.ndarray) -> tuple[np.ndarray, float]:
     columns = codes, opinion.rival, opinion.share, is_doubtful
     given, rival, share, is_doubtful = (column[order] for column in columns)
     flagged, mistakes = np.zeros(len(codes), dtype=bool), np.zeros(len(codes))
-    for code in range(int(codes.max()) + 1):
-        agree = share[(given == code) & (share > 0.5)] - 0.5
-        disagree = np.flatnonzero(is_doubtful & (rival == code))
-        if len(agree) and len(disagree):
-            clarity = np.minimum((0.5 - share[disagree]) / (2 * agree.mean()), 1)
-            mistake = _probability_of_mistake(clarity)
-            if mistake.sum() <= TOO_MANY * len(agree):
-                flagged[order[disagree]] = (mistake >= SURE) & (clarity >= HALF_CLEAR)
-                mistakes[disagree] = mistake
+    n_classes = int(codes.max()) + 1
+    alike: dict[int, list[Any]] = {}  # classes that as many labels disagree with are judged together
+    for own, against in zip(
+        by_class(given, np.flatnonzero(share > 0.5), n_classes),
+        by_class(rival, np.flatnonzero(is_doubtful), n_classes),
+        strict=True,
+    ):
+        if len(own) and len(against):
+            alike.setdefault(len(against), []).append((against, len(own), (share[own] - 0.5).mean()))
+    for classes in alike.values():
+        disagree, n_agree, clear = map(np.array, zip(*classes, strict=True))
+        clarity = np.minimum((0.5 - share[disagree]) / (2 * clear[:, None]), 1)
+        mistake = _probability_of_mistake(clarity)
+        known = mistake.sum(axis=1) <= TOO_MANY * n_agree
+        flagged[order[disagree[known]]] = ((mistake >= SURE) & (clarity >= HALF_CLEAR))[known]
+        mistakes[disagree[known]] = mistake[known]
     return flagged, float(np.sort(mistakes).mean())
 
 
+def by_class(codes: np.ndarray, rows: np.ndarray, n_classes: int) -> list[np.ndarray]:
+    """Divide some samples among their classes, in their order."""
+    by_code = rows[np.argsort(codes[rows], kind="stable")]
+    return np.split(by_code, np.searchsorted(codes[by_code], np.arange(1, n_classes)))
+
+
 def _probability_of_mistake(clarity: np.ndarray) -> np.ndarray:
-    """Fit the part of mistakes by expectation-maximisation; return how probably each label is one."""
+    """Fit the part of mistakes in each row by expectation-maximisation; return how probably each is one."""
     overlap = (FALL + 1) * (1 - clarity) ** FALL
-    part = 0.5
+    part = np.full((len(clarity), 1), 0.5)
     for _ in range(N_ROUNDS):
         mistake = part / (part + (1 - part) * overlap)
-        part = mistake.mean()
+        part = mistake.mean(axis=1, keepdims=True)
     return mistake

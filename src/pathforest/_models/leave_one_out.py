@@ -11,6 +11,7 @@ from pathforest._engines.engine import Engine, KnnGraph
 from pathforest._engines.matrix import distance_matrix, symmetric
 from pathforest._engines.samples import blocks, without_self
 from pathforest._models.base import KeptSamples
+from pathforest._models.labels import by_class
 from pathforest._models.offers import LARGE, NONE, Contenders, mean_offers
 from pathforest._utils.checks import map_threads
 
@@ -152,11 +153,10 @@ class _Class(NamedTuple):
         return self._lists(width, *self.engine.knn(min(width, self.size - 1), self.samples.n_threads))
 
     def _lists(self, width: int, distances: np.ndarray, places: np.ndarray) -> NearestOthers:
-        missing = (0, 0), (0, width - places.shape[1])
-        indices = np.append(self.members, NONE).astype(np.int32)[places]
-        return NearestOthers(
-            np.pad(distances, missing, constant_values=np.inf), np.pad(indices, missing, constant_values=NONE)
-        )
+        lists, k = no_lists(len(places), width), places.shape[1]
+        lists.distances[:, :k] = distances
+        lists.indices[:, :k] = np.append(self.members, NONE).astype(np.int32)[places]
+        return lists
 
     def _copies(self, rows: np.ndarray) -> np.ndarray:
         X = self.samples.X
@@ -179,8 +179,8 @@ def _classes(samples: KeptSamples, codes: np.ndarray, r: int) -> list[_Class]:
     samples = samples._replace(X=X, metric=metric, cache={})
     # No list takes more than r + 1 equal rows. A sample left out here has that many before it.
     members = samples.without_spare_copies(np.arange(len(codes)), r + 1, codes)
-    chosen = [members[codes[members] == code] for code in range(int(codes.max()) + 1)]
     sizes = np.bincount(codes).tolist()
+    chosen = by_class(codes, members, len(sizes))
     return [
         _Class(samples, own, samples.engine(own, X.dtype, False), size)
         for own, size in zip(chosen, sizes, strict=True)

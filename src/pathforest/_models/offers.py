@@ -108,7 +108,7 @@ class Contenders:
         for codes, places in parts:
             chosen = members[places]
             own_samples, keep_order = samples, cost is not None
-            if codes is shared:  # where nothing is passed over, a scan is fastest
+            if codes is shared and samples.algorithm != "kd_tree":  # nothing is passed over
                 own_samples, keep_order = samples._replace(algorithm="brute"), True
             group = Group(
                 codes,

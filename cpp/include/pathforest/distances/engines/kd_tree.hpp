@@ -35,6 +35,8 @@ class KdTreeEngine {
     Index n_samples() const { return blocks_.n_samples; }
     Index n_features() const { return blocks_.n_features; }
     Index n_nodes() const { return static_cast<Index>(nodes_.size()); }
+    const Metric& metric() const { return metric_; }
+    const Kernels<T>& kernels() const { return kernels_; }
 
     // Neighbouring positions hold neighbouring samples: work in this order stays in cache.
     Index sample_at(Index position) const { return order_.sample[as_size(position)]; }
@@ -69,6 +71,11 @@ class KdTreeEngine {
     template <Policy P>
     void search(const Query* queries, P* policies, Index count, const Pause& pause) const {
         Breather breather(pause);
+        if constexpr (P::sees_everything) {
+            for (Index i = 0; i < count; ++i)
+                show_everything(queries[i].values.data(), policies[i], breather);
+            return;
+        }
         if constexpr (P::nearest_first) {
             for (; count > 1; count -= lanes, queries += lanes, policies += lanes)
                 search_together(queries, policies, std::min<Index>(count, lanes), breather);
@@ -116,6 +123,14 @@ class KdTreeEngine {
 
     // Halving the blocks makes the depth at most 27 for any Index, so fixed stacks suffice.
     static constexpr std::size_t stack_size = 64;
+
+    template <Policy P>
+    void show_everything(const double* query, P& policy, Breather& breather) const {
+        for (Index b = 0; b < blocks_.count(); ++b) {
+            breather(at(lanes, n_features()));
+            blocks_.scan(b, query, infinity, kernels_, metric_, order_, policy);
+        }
+    }
 
     template <Policy P>
     void search_one(const double* query, P& policy, Breather& breather) const {
