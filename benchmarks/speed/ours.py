@@ -15,6 +15,7 @@ from pathforest import (
     OPFClassifier,
     OPFClustering,
     OPFSemiSupervisedClassifier,
+    find_issues,
 )
 from pathforest.distances import make_engine
 from pathforest.fuzzy import TrainingErrorWarning
@@ -70,9 +71,18 @@ def _fitted(problem: Problem, threads: int) -> OPFClassifier:
     return OPFClassifier(n_jobs=threads).fit(problem.X, problem.y)
 
 
-def _fitted_to_classes(n_classes: int, problem: Problem, threads: int) -> OPFClassifier:
-    nearest = make_engine(problem.X[:n_classes]).query(problem.X, 1)[1][:, 0]
-    return OPFClassifier(n_conquerors=5, n_jobs=threads).fit(problem.X, nearest)
+def _nearest_of_first(n_classes: int, problem: Problem) -> np.ndarray:
+    return make_engine(problem.X[:n_classes]).query(problem.X, 1)[1][:, 0]
+
+
+def _predict_classes(n_classes: int, problem: Problem, threads: int) -> Callable[[], Any]:
+    model = OPFClassifier(n_conquerors=5, n_jobs=threads)
+    return partial(model.fit(problem.X, _nearest_of_first(n_classes, problem)).predict, problem.queries)
+
+
+def _find_in_classes(n_classes: int, problem: Problem, threads: int) -> Callable[[], Any]:
+    labels = _nearest_of_first(n_classes, problem)
+    return partial(find_issues, problem.X, labels, method="fast", n_jobs=threads)
 
 
 def _searched(problem: Problem, threads: int) -> FuzzyOPFClassifierCV:
@@ -174,10 +184,8 @@ OURS = {
     ),
     "predict": predict("predict", _fitted),
     **{
-        f"predict, {n:,} classes": ours(
-            lambda p, threads, n=n: partial(_fitted_to_classes(n, p, threads).predict, p.queries),
-            lambda p, answer: {},
-        )
+        f"{work}, {n:,} classes": ours(partial(prepare, n), lambda p, answer: {})
+        for work, prepare in (("predict", _predict_classes), ("find_issues", _find_in_classes))
         for n in (10, 3000)
     },
     "predict_proba": predict("predict_proba", _fitted),

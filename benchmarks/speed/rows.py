@@ -83,7 +83,11 @@ ROWS = [
     Row("predict", _mixture(10_000, 20), (_bar(_FAISS_1, 1.0),), quick=True),
     Row("predict", _mixture(10_000, 64), (_bar(_FAISS_1, 1.0),), quick=True),
     Row("predict", _mixture(20_000, 784), (_bar(_FAISS_1, 1.0),)),
-    Row("predict, 3,000 classes", _mixture(20_000, 32), (_bar("predict, 10 classes", 4.0),)),
+    *(
+        Row(f"{work}, 3,000 classes", _mixture(20_000, d), (_bar(f"{work}, 10 classes", 4.0),))
+        for work in ("predict", "find_issues")
+        for d in (3, 32)
+    ),
     Row("predict_proba", _mixture(10_000, 64), (_bar("predict", 2.0),), quick=True),
     Row("partial_fit, 1,000 samples", _mixture(100_000, 64), (_bar(_FIT, 0.05),)),
     Row("partial_fit, 1,000 samples", _mixture(100_000, 2), (_bar(_FIT, 0.3),), quick=True),
