@@ -1,9 +1,11 @@
 """What `OnCluster` takes and refuses, and how it parts with its client."""
 
 import asyncio
+import os
 import pickle
 import threading
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 import pathforest
-from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFOutlierDetector
+from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, OPFOutlierDetector
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
@@ -23,7 +25,8 @@ import distributed
 from checks import same
 from dask_cases import N, draw, quiet, search, wait_for_no_tasks
 
-from pathforest.dask import OnCluster, find_issues
+from pathforest.dask import OnCluster, engine, find_issues, load, shards
+from pathforest.dask.chunks import is_chunked
 
 pytestmark = quiet
 
@@ -200,6 +203,58 @@ def test_pickles_and_files_do_not_keep_the_client(client, tmp_path):
     same(loaded.to_local(), model.to_local())
     model.save(tmp_path / "model.pf")
     same(pathforest.load(tmp_path / "model.pf"), model.to_local())
+
+
+@pytest.mark.parametrize("estimator", [plain, OPFClustering(n_neighbors=5)], ids=["classes", "clusters"])
+def test_a_folder_has_the_model_in_shards_that_workers_read(client, many_blocks, tmp_path, estimator):
+    lazy, folder = da.from_array(X0, chunks=(50, -1)), tmp_path / "model"
+    model = OnCluster(estimator, client).fit(lazy, None if estimator is not plain else y0)
+    for _ in range(2):  # the second replaces the first
+        model.save(folder)
+    assert len(list(folder.iterdir())) == 1 + len(model._fit_model._fit_X.rows) > 2
+    local, loaded = model.to_local(), load(folder, client)
+    assert is_chunked(loaded._fit_model)
+    for got in (pathforest.load(folder), loaded.to_local()):
+        same(got, local)
+    np.testing.assert_array_equal(loaded.predict(lazy).compute(), local.predict(X0))
+
+
+def test_what_is_wrong_with_a_folder_is_said_and_leaves_the_one_before(
+    client, many_blocks, tmp_path, monkeypatch
+):
+    model, folder = OnCluster(plain, client).fit(da.from_array(X0, chunks=(50, -1)), y0), tmp_path / "model"
+    model.save(folder)
+    monkeypatch.setattr(shards, "write", lambda *args, **kwargs: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        model.save(folder)
+    assert os.listdir(tmp_path) == ["model"]
+    same(pathforest.load(folder), model.to_local())
+    (tmp_path / "mine").write_text("kept")
+    for place in (tmp_path, tmp_path / "mine"):
+        with pytest.raises(FileExistsError, match="neither a new folder nor one of a model"):
+            model.save(place)
+    shard = next(folder.glob("samples-*"))
+    shard.write_bytes(shard.read_bytes()[:-1] + b"!")
+    for read in (pathforest.load, partial(load, client=client)):
+        with pytest.raises(ValueError, match="damaged: its checksum does not match"):
+            read(folder)
+
+
+def test_a_fit_goes_on_from_lists_in_files_and_only_from_its_own(client, many_blocks, tmp_path, monkeypatch):
+    lazy, cluster = da.from_array(X0, chunks=(50, -1)), partial(OnCluster, client=client)
+    expected, places, begun = OPFClassifier().fit(X0, y0), {"spill_folder": tmp_path / "a"}, []
+    same(cluster(plain, **places).fit(lazy, y0).to_local(), expected)
+    files = sorted((tmp_path / "a").glob("lists-*"))
+    files[1].unlink()
+    go_round = engine.go_round
+    monkeypatch.setattr(engine, "go_round", lambda *args: begun.append(args[2]) or go_round(*args))
+    same(cluster(plain, **places).fit(lazy, y0).to_local(), expected)
+    assert (len(begun), sorted((tmp_path / "a").glob("lists-*"))) == (1, files)
+    for other, estimator in ((lazy + 1, plain), (lazy, OPFClassifier(metric="manhattan"))):
+        with pytest.raises(ValueError, match="has lists of other samples, another metric"):
+            cluster(estimator, **places).fit(other, y0)
+    clusters = OPFClustering(n_neighbors=5)
+    same(cluster(clusters, spill_folder=tmp_path / "b").fit(lazy).to_local(), clone(clusters).fit(X0))
 
 
 def test_a_fit_leaves_nothing_on_the_cluster(mortal, many_blocks):

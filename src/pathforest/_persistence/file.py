@@ -1,6 +1,7 @@
 """Model files: NPZ archives, written in one step and read without trusting them.
 
-A file is a ZIP archive without compression, which `unzip` and :func:`numpy.load` also open::
+A file is a ZIP archive without compression, which `unzip` and :func:`numpy.load` also open. A folder has such
+a file without the samples, and these in shards beside it, with a checksum of each in the file::
 
     pathforest.json      the format, the version of pathforest, and all values that are not arrays
     0.npy, 1.npy, ...    the arrays, little-endian
@@ -18,6 +19,8 @@ import math
 import os
 import re
 import reprlib
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any, BinaryIO, NoReturn
@@ -65,6 +68,8 @@ PLAIN = (type(None), bool, int, float, str)
 DEEPEST = 32  # levels of lists in lists; our models have at most five
 MOST_OBJECTS = 20_000  # in a model, an object counted each time that another refers to it
 GROWTH = "_fit_grown"  # large, and stored only if asked for
+SAMPLES = "_fit_X"  # stored apart in a folder
+MODEL = "model.pf"  # the file in a folder
 
 brief = reprlib.Repr()  # for messages: a forged value, or an array, may be long
 brief.maxother = 80
@@ -107,17 +112,25 @@ def save(model: Any, path: str | os.PathLike[str], *, growable: bool = False) ->
     >>> loaded.predict({"age": [None], "sex": ["female"]}).tolist()
     ['yes']
     """
+    write(model, path, growable)
+
+
+def write(
+    model: Any, path: str | os.PathLike[str], growable: bool = False, shards: list[Any] | None = None
+) -> None:
+    """Write a model; with `shards` (rows and checksum of each) its samples are in files beside it."""
     check_is_fitted(model)
-    encoder = _Encoder(growable)
+    encoder = _Encoder({GROWTH: growable, SAMPLES: shards is None})
     encoder.value(model, type(model).__name__)
-    decode(encoder.objects, encoder.arrays)  # a model that could not be loaded is not written
+    # A model that could not be loaded is not written.
+    decode(encoder.objects, encoder.arrays, None if shards is None else lambda made: model._fit_X)
     split = [_split_texts(array) for array in encoder.arrays]
     head = {
         "format": FILE_FORMAT,
         "pathforest": version("pathforest"),
         "texts": {str(i): texts for i, (_, texts) in enumerate(split) if texts is not None},
         "objects": encoder.objects,
-    }
+    } | ({} if shards is None else {"shards": shards})
     text = json.dumps(head, allow_nan=False, separators=(",", ":")).encode("ascii")
     if len(text) > LARGEST_HEAD:
         raise ValueError(
@@ -148,7 +161,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path-like
-        The file.
+        The file, or the folder that :meth:`pathforest.dask.OnCluster.save` has written: all of its samples
+        are read. :func:`pathforest.dask.load` leaves them to the workers.
 
     Returns
     -------
@@ -183,9 +197,15 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> loaded.predict([[1.9], [2.1]]).tolist()
     ['a', 'b']
     """
-    with open(path, "rb") as file:
+    return read_model(path, _read_shards)
+
+
+def read_model(path: str | os.PathLike[str], read_shards: Callable[..., Any]) -> Any:
+    """Read a model; the samples of a folder by a function of the folder, its shards and the model."""
+    name = os.path.join(path, MODEL) if os.path.isdir(path) else path
+    with open(name, "rb") as file:
         try:
-            return _read(file)
+            return _read(file, partial(read_shards, os.path.dirname(os.path.abspath(name))))
         except Exception as error:  # forged files lead to all kinds of errors
             known = type(error) is ValueError
             reason = error if known else f"its contents are not a model ({type(error).__name__}: {error})"
@@ -216,7 +236,26 @@ def _checksum(file: BinaryIO, size: int) -> bytes:
     return checksum.hexdigest().encode()
 
 
-def _read(file: BinaryIO) -> Any:
+def shard_path(folder: str, number: int) -> str:
+    """Return the path of a shard."""
+    return os.path.join(folder, f"samples-{number:05}.npy")
+
+
+def read_shard(folder: str, number: int, digest: str) -> np.ndarray:
+    """Read a shard that is undamaged."""
+    with open(shard_path(folder, number), "rb") as file:
+        data = file.read()
+    is_whole = hashlib.sha256(data).hexdigest() == digest
+    demand(is_whole, f"shard {number} is damaged: its checksum does not match; copy it again")
+    return _read_array(data)
+
+
+def _read_shards(folder: str, shards: list[Any], model: Any) -> np.ndarray:
+    """Read all samples of a folder."""
+    return np.concatenate([read_shard(folder, i, digest) for i, (_, digest) in enumerate(shards)])
+
+
+def _read(file: BinaryIO, read_shards: Callable[..., Any]) -> Any:
     """Make the model in a file that is a model file and undamaged."""
     size = os.fstat(file.fileno()).st_size  # 0 for devices such as /dev/zero, which have no end
     demand(
@@ -242,7 +281,8 @@ def _read(file: BinaryIO) -> Any:
         arrays = [_read_array(archive.read(member)) for member in others]
     for number, texts in head["texts"].items():
         arrays[int(number)] = _read_texts(texts, arrays[int(number)])
-    return decode(head["objects"], arrays)
+    shards = head.get("shards")
+    return decode(head["objects"], arrays, None if shards is None else partial(read_shards, shards))
 
 
 # Arrays in NumPy's NPY format, limited to types without pointers
@@ -290,8 +330,8 @@ def _read_array(data: bytes) -> np.ndarray:
 # None stand for themselves.
 
 
-def decode(objects: list[Any], arrays: list[np.ndarray]) -> Any:
-    """Make the model that `save` has taken apart, and check everything."""
+def decode(objects: list[Any], arrays: list[np.ndarray], samples: Callable[[Any], Any] | None = None) -> Any:
+    """Make the model that `save` has taken apart, and check everything; its samples may come from shards."""
     names = [item["class"] for item in objects]
     # A pipeline comes last, after the model that it ends with; the parts of models come before.
     is_pipeline = names[-1:] == ["Pipeline"]
@@ -305,6 +345,8 @@ def decode(objects: list[Any], arrays: list[np.ndarray]) -> Any:
     for name, item in zip(names, objects, strict=True):
         value = decoder.add(name, item["state"])
         if name in MODELS:
+            if samples is not None:
+                setattr(value, SAMPLES, samples(value))
             check_model(value)
         TABLES[name].derive(value)
     if is_pipeline:
@@ -329,10 +371,10 @@ def _params(kind: type, table: Saved) -> tuple[str, ...]:
 class _Encoder:
     """Takes objects apart. Shared parts stay shared: each array and object is written once."""
 
-    def __init__(self, growable: bool) -> None:
+    def __init__(self, wanted: dict[str, bool]) -> None:
         self.arrays: list[np.ndarray] = []
         self.objects: list[Any] = []
-        self._growable = growable
+        self._left_out = {name for name, is_wanted in wanted.items() if not is_wanted}
         self._written: dict[int, tuple[Any, Any]] = {}  # by id: the value, kept alive, and how to refer to it
 
     def value(self, value: Any, where: str, depth: int = 0) -> Any:
@@ -390,12 +432,11 @@ class _Encoder:
         if kind is not _class_of(kind.__name__):  # nor may it be of a class derived from ours
             _refuse(value, where, "a file that is safe to open has no place for such an object")
         table, attributes = TABLES[kind.__name__], vars(value)
-        left_out = set() if self._growable else {GROWTH}
         known = [key for key in (*_params(kind, table), *table.always, *table.sometimes) if key in attributes]
         for key in attributes.keys() - {*known, *table.derived}:
             if attributes[key] is not None and (key[0] != "_" or key.startswith("_fit_")):
                 _refuse(value, where, f"a file has no place for its {key}")
-        state = {key: attributes[key] for key in known if key not in left_out}
+        state = {key: attributes[key] for key in known if key not in self._left_out}
         try:
             return table.pack(value, state) if table.pack else state
         except TypeError as error:

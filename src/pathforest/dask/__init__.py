@@ -9,6 +9,6 @@ numbers per sample. `docs/using/dask.md` says what runs where and how long it ta
 """
 
 from pathforest.dask.issues import find_issues
-from pathforest.dask.on_cluster import OnCluster
+from pathforest.dask.on_cluster import OnCluster, load
 
-__all__ = ["OnCluster", "find_issues"]
+__all__ = ["OnCluster", "find_issues", "load"]

@@ -6,6 +6,7 @@ the forest from the tree.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
@@ -21,29 +22,39 @@ from pathforest._engines.engine import TREE_NEIGHBORS, KnnGraph, TreeArrays
 from pathforest._engines.metric import NONNEGATIVE, WITH_GAPS, Metric, choose_algorithm, resolve_metric
 from pathforest._engines.samples import check_features, check_spread, check_squares
 from pathforest._models.base import warn_of_units
+from pathforest._persistence.checks import Elsewhere
 from pathforest._utils.text import show
 from pathforest.dask import engine
 from pathforest.dask.data import inspect_samples, inspected, put_together
 from pathforest.dask.engine import Block, DaskEngine, Lists, Piece, count_blocks, pass_seconds
 from pathforest.dask.futures import run_all
+from pathforest.dask.spill import Spill, check_shared, read_lists, write_lists
 from pathforest.dask.tree import Rounds
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 
 
-class ChunkedSamples:
+class ChunkedSamples(Elsewhere):
     """The training samples of a model, in blocks on the workers; what stages use of an array of samples.
 
     A block that a worker takes along is made again, from the graph of the collection.
     """
 
     def __init__(
-        self, client: Client, chunks: Sequence[Future], sizes: Sequence[int], shape: Any, how: Sequence[Any]
+        self,
+        client: Client,
+        chunks: Sequence[Future],
+        sizes: Sequence[int],
+        shape: Any,
+        how: Sequence[Any],
+        spill: Spill | None = None,
     ) -> None:
         self.client, (self.n_features, self.dtype, *self.how) = client, (*shape, *how)
         self.lists: list[list[Future]] = []  # neighbour lists, for the time of a fit
-        (_, algorithm, _), self._n = self.how, sum(sizes)
-        most = -(-self.nbytes // count_blocks(client, self.nbytes, algorithm))
+        (_, *where), self._n = self.how, sum(sizes)
+        self.spill, planned = spill, spill.plan if spill else {}
+        most = -(-self.nbytes // count_blocks(client, self.nbytes, *where))
+        self.most = most = planned.get("block_bytes", most)
         groups: list[list[int]] = [[]]
         for i, size in enumerate(sizes):
             held = sum(sizes[j] for j in groups[-1])
@@ -126,13 +137,15 @@ class ChunkedEngine(DaskEngine):
     """
 
     def __init__(self, samples: ChunkedSamples, lists_stay: bool) -> None:
-        self._lists_stay = lists_stay
-        (_, self.name, _), self.dtype = samples.how, samples.dtype.name
+        self._lists_stay, self._task_rows = lists_stay, 0
+        (_, self.name, self._device), self.dtype = samples.how, samples.dtype.name
         self.n_samples, self.n_features = samples.shape
         self._client, self._rows, self.blocks = samples.client, samples.rows, samples
 
     def knn(self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None) -> Any:
         """Make the lists of all samples."""
+        if self.blocks.spill:
+            self._spill(self.blocks.spill, k)
         if not self._lists_stay:
             return super().knn(k, n_threads, start, stop)
         pieces = self.pieces(0, self.n_samples)
@@ -140,13 +153,38 @@ class ChunkedEngine(DaskEngine):
         self.blocks.lists.append(lists.futures)
         return lists, lists
 
+    def _spill(self, spill: Spill, k: int) -> None:
+        """Write the lists that are not in files."""
+        self._task_rows = spill.open(self.blocks, k, self.task_size(self.n_samples))
+        left = [piece for piece in self.pieces(0, self.n_samples) if not os.path.exists(spill.path(piece))]
+
+        def submit(i: int) -> Future:
+            lists = super(ChunkedEngine, self)._lists(left[i], k)
+            return self._client.submit(write_lists, lists, spill.path(left[i]), pure=False)
+
+        run_all(self._client, len(left), submit)
+        check_shared([spill.path(piece) for piece in left])
+
+    def _lists(self, part: Piece, k: int) -> Future:
+        if self.blocks.spill:
+            return self._client.submit(read_lists, self.blocks.spill.path(part), pure=False)
+        return super()._lists(part, k)
+
+    def task_size(self, n_queries: int) -> int:
+        """Choose how many samples a task asks, as the fit did that began the files."""
+        return self._task_rows or super().task_size(n_queries)
+
     def spanning_tree(self, graph: KnnGraph | None = None, n_threads: int = 1) -> TreeArrays:
         """Build the minimum spanning tree from lists on the workers."""
         lists, _ = graph or self.knn(min(TREE_NEIGHBORS, self.n_samples - 1))
-        return Rounds(self._client, self.blocks, lists, self.name == "kd_tree").tree()
+        # What joins two blocks, a device would look for on its host.
+        questions_are_cheap = self.name == "kd_tree" or self._device != "cpu"
+        return Rounds(self._client, self.blocks, lists, questions_are_cheap).tree()
 
 
-def open_samples(client: Client, model: Any, X: Any, why: str | None, limit: float) -> Any:
+def open_samples(
+    client: Client, model: Any, X: Any, why: str | None, limit: float, spill_folder: Any = None
+) -> Any:
     """Return the samples of a collection: in chunks on the workers, or here if they are few or have to be.
 
     They have to be if `must_gather` says why, up to `limit` bytes.
@@ -171,7 +209,8 @@ def open_samples(client: Client, model: Any, X: Any, why: str | None, limit: flo
         )
         widest = check_values([one.extremes for one in found], dtype, settings.metric, settings.squares)
         warn_of_units(model, widest, settings.metric)
-        return ChunkedSamples(client, chunks, sizes, (d, dtype), (settings.metric, algorithm, model.device))
+        how, spill = (settings.metric, algorithm, model.device), Spill(spill_folder) if spill_folder else None
+        return ChunkedSamples(client, chunks, sizes, (d, dtype), how, spill)
 
 
 def must_gather(model: Any) -> str | None:

@@ -28,6 +28,9 @@ from pathforest.dask.futures import Sent, run_tasks, thread_counts
 # each worker as to any other; Dask then moves lists to blocks, which are larger.
 BLOCK_BYTES = 2**27
 
+# The same for a device, which is quick with many samples and slow to start.
+DEVICE_BLOCK_BYTES = 2**31
+
 # A task costs the scheduler and both ends some 10 ms, and Ctrl-C waits for those that run.
 TASK_SECONDS = 1.0
 
@@ -49,9 +52,9 @@ def pass_seconds(n_queries: int, n_samples: int, n_features: int, algorithm: str
     return scan if algorithm == "brute" else min(scan, n_queries * 2e-6 * 1.8 ** (n_features - 2))
 
 
-def count_blocks(client: Client, n_bytes: int, algorithm: str) -> int:
+def count_blocks(client: Client, n_bytes: int, algorithm: str, device: str = "cpu") -> int:
     """Choose into how many blocks samples are divided."""
-    n_blocks = max(1, -(-n_bytes // BLOCK_BYTES))
+    n_blocks = max(1, -(-n_bytes // (BLOCK_BYTES if device == "cpu" else DEVICE_BLOCK_BYTES)))
     if n_blocks == 1 or algorithm == "kd_tree":  # each of several trees would have to be searched
         return n_blocks
     n_workers = max(1, len(thread_counts(client)))
@@ -86,7 +89,7 @@ class DaskEngine(PythonEngine):
     ) -> None:
         super().__init__(X, metric, algorithm, n_threads)
         self._client = client
-        n_blocks = count_blocks(client, X.nbytes, algorithm)
+        n_blocks = count_blocks(client, X.nbytes, algorithm, device)
         bounds = np.linspace(0, len(X), min(len(X), n_blocks) + 1).astype(int).tolist()
         self._rows = [slice(*pair) for pair in pairwise(bounds)]
         how = metric, algorithm, device
@@ -110,7 +113,7 @@ class DaskEngine(PythonEngine):
 
     def pieces(self, start: int, stop: int, most: float = np.inf) -> list[Piece]:
         """Divide samples into those of tasks, `most` in each."""
-        step = int(min(self._task_size(stop - start), max(most, 1)))
+        step = int(min(self.task_size(stop - start), max(most, 1)))
         return [
             Piece(home, slice(first, min(first + step, rows.stop, stop)))
             for home, rows in enumerate(self._rows)
@@ -121,7 +124,7 @@ class DaskEngine(PythonEngine):
         """Let the lists of some samples go through all blocks."""
         return go_round(self.blocks, self._rows, part, (neighbours_at_home, k), neighbours_abroad)
 
-    def _task_size(self, n_queries: int) -> int:
+    def task_size(self, n_queries: int) -> int:
         """Choose how many samples a task asks: enough to be worth it, and few enough for all threads."""
         largest, n_blocks = max(rows.stop - rows.start for rows in self._rows), len(self._rows)
         seconds = pass_seconds(n_queries, largest, self.n_features, self.name)
@@ -135,7 +138,7 @@ class DaskEngine(PythonEngine):
         self, queries: Samples, own: np.ndarray, component: np.ndarray, reach: np.ndarray, n_threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
         """Ask every block, and keep the nearest of what they answer."""
-        step = self._task_size(len(queries))
+        step = self.task_size(len(queries))
         parts = [slice(start, start + step) for start in range(0, len(queries), step)]
         asked = [(queries[p], own[p].copy(), reach[p].copy()) for p in parts]
         known = [component[rows].copy() for rows in self._rows]

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_consistent_length
 
 import pathforest
 from pathforest import _core
-from pathforest._engines.engine import KnnGraph, without_self
+from pathforest._engines.engine import KnnGraph
 from pathforest._engines.metric import Metric
+from pathforest._engines.samples import without_self
 from pathforest._issues.find import Question, Way, bytes_of_rows, may_have_copies, number_groups, report
 from pathforest._issues.issues import Issues
 from pathforest._models.base import FitData, KeptSamples

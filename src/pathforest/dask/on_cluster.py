@@ -37,6 +37,7 @@ from pathforest.dask.engine import engines_on
 from pathforest.dask.futures import checked_client, naming_a_lost_scheduler, wait_for_workers
 from pathforest.dask.prediction import predict_lazily
 from pathforest.dask.search import search
+from pathforest.dask.shards import load_shards, save_shards
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
 
@@ -65,6 +66,11 @@ class OnCluster(ClassifierMixin, BaseEstimator):
     gather_limit : float, default=2**32
         How many bytes of samples of a Dask collection the client may gather for a fit that needs them all at
         once; a fit that would need more is refused, and says what to use instead.
+    spill_folder : path-like, default=None
+        A folder on a disk that all machines share. Workers write the neighbour lists there, 12 bytes per
+        sample and neighbour. The next fit to the same samples, in the same chunks, goes on from what is
+        there; a folder with lists of other samples is refused. It is for fits whose samples stay on the
+        workers, and can be deleted afterwards.
 
     Attributes
     ----------
@@ -101,10 +107,18 @@ class OnCluster(ClassifierMixin, BaseEstimator):
     OPFClassifier()
     """
 
-    def __init__(self, estimator: Any, client: Client | None = None, *, gather_limit: float = 2**32) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        client: Client | None = None,
+        *,
+        gather_limit: float = 2**32,
+        spill_folder: Any = None,
+    ) -> None:
         self.estimator = estimator
         self.client = client
         self.gather_limit = gather_limit
+        self.spill_folder = spill_folder
 
     @property
     def client_(self) -> Client:
@@ -130,7 +144,12 @@ class OnCluster(ClassifierMixin, BaseEstimator):
         """
         reset(self)
         model = _unfitted(self.estimator, X, groups)
-        self._fit_model = _train(model, X, y, groups, self.client_, self.gather_limit)
+        limits = self.gather_limit, self.spill_folder
+        return self._show(_train(model, X, y, groups, self.client_, *limits))
+
+    def _show(self, model: Any) -> Self:
+        """Take a fitted model."""
+        self._fit_model = model
         for name in ("classes_", "labels_", "n_features_in_", "feature_names_in_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
@@ -198,14 +217,22 @@ class OnCluster(ClassifierMixin, BaseEstimator):
         return model
 
     def save(self, path: Any) -> None:
-        """Write the local model to one file, to be read by :func:`pathforest.load`.
+        """Write the model to a folder of shards, or to one file if its samples are at the client.
+
+        Workers write the samples that they have, so the folder must be on a disk that all machines share. It
+        appears when it is complete, and replaces an earlier one then. :func:`pathforest.dask.load` reads it
+        on a cluster, :func:`pathforest.load` on one machine.
 
         Parameters
         ----------
         path : str or path-like
-            The file.
+            The folder, or the file.
         """
-        self.to_local().save(path)
+        check_is_fitted(self)
+        if is_chunked(self._fit_model):
+            save_shards(self._fit_model, path)
+        else:
+            self.to_local().save(path)
 
     def _ask(self, method: str, X: Any) -> Any:
         check_is_fitted(self)
@@ -225,11 +252,34 @@ class OnCluster(ClassifierMixin, BaseEstimator):
 
     def __sklearn_clone__(self) -> Self:
         # A client cannot be copied; that of the copy is the same one.
-        return type(self)(clone(self.estimator), self.client, gather_limit=self.gather_limit)
+        options = {"gather_limit": self.gather_limit, "spill_folder": self.spill_folder}
+        return type(self)(clone(self.estimator), self.client, **options)
 
     def __getstate__(self) -> dict[str, Any]:
         state = {**super().__getstate__(), "client": None}
         return {**state, "_fit_model": self.to_local()} if is_chunked(vars(self).get("_fit_model")) else state
+
+
+def load(path: Any, client: Client | None = None) -> OnCluster:
+    """Read a model from a folder that :meth:`OnCluster.save` has written; its samples stay on the workers.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The folder, on a disk that all machines share.
+    client : distributed.Client, default=None
+        The cluster to use; None is the client that is active at the time.
+
+    Returns
+    -------
+    model : OnCluster
+        The fitted estimator.
+    """
+    chosen = checked_client(client, "load")
+    with naming_a_lost_scheduler(chosen):
+        wait_for_workers(chosen)
+        model = load_shards(chosen, path)
+    return OnCluster(clone(model), client)._show(model)
 
 
 def _unfitted(estimator: Any, X: Any, groups: Any) -> Any:
@@ -249,7 +299,7 @@ def _unfitted(estimator: Any, X: Any, groups: Any) -> Any:
 
 
 @fitting
-def _train(model: Any, X: Any, y: Any, groups: Any, client: Client, limit: float) -> Any:
+def _train(model: Any, X: Any, y: Any, groups: Any, client: Client, limit: float, spill: Any) -> Any:
     """Fit a local model with its large searches on the cluster."""
     try:
         with naming_a_lost_scheduler(client), engines_on(client) as build:
@@ -259,7 +309,7 @@ def _train(model: Any, X: Any, y: Any, groups: Any, client: Client, limit: float
                 check_limit(model, X.nbytes if isinstance(X, da.Array) else np.nan, why, limit)
             y = gather(client, "y", y, inspect_labels)
             groups = gather(client, "groups", groups, lambda block: Summary(len(block)))
-            X = open_samples(client, model, X, why, limit)
+            X = open_samples(client, model, X, why, limit, spill)
             if isinstance(model, FuzzyOPFClassifierCV):
                 own = update_wrapper(partial(search, client, model.get_params(deep=False)), search)
                 return model._fit(make_plan(model, X, y, groups), build, own)
