@@ -86,7 +86,9 @@ def test_audit_finds_what_find_issues_finds(table, monkeypatch):
     same_findings(found, find_issues(mixed, labels, metric="gower"))
     assert "gower distance, columns as they are" in Path("review.html").read_text(encoding="utf-8")
     succeed("audit mixed.csv -l kind -o review.html")
-    assert "port=S" in Path("review.html").read_text(encoding="utf-8")
+    page = Path("review.html").read_text(encoding="utf-8")
+    assert '<th scope="row">port</th>' in page  # as the table has it, not as zeros and ones
+    assert "port=" not in page
 
 
 @pytest.mark.parametrize(("option", "embedded"), [("", 1), ("--images data/photos", 0)])
@@ -121,6 +123,36 @@ def test_applied_decisions_equal_the_table_edited_by_hand(table):
     Path("noisy.csv").rename("renamed.csv")
     done = succeed(APPLY.replace("noisy", "renamed"))
     assert done == "cleaned.csv: 149 samples; 2 labels changed, 1 sample dropped, 1 kept\n"
+    assert Path("cleaned.csv").read_text() == Path("by_hand.csv").read_text()
+
+
+def test_what_was_kept_is_no_suspect_again_unless_it_has_changed(table):
+    before = facts(f"{AUDIT} --suspects suspects.csv")["suspects"]
+    rows = [int(row) for row in decide({0: "keep", 1: "keep", 2: "drop"})["row"]]
+    table.loc[rows[1], "name"] = "renamed"  # another row now
+    table.iloc[::-1].to_csv("noisy.csv", index=False)  # and the table, in another order
+    found = facts(f"{AUDIT} --kept decisions.csv")
+    assert found["n_kept"] == 1
+    assert {149 - one["row"] for one in found["suspects"]} == {one["row"] for one in before} - {rows[0]}
+    assert "1 suspect left out, kept in an earlier review" in succeed(f"{AUDIT} --kept decisions.csv")
+    assert "noisy.csv: there is no column 'decision'; decisions have" in fail(f"{AUDIT} --kept noisy.csv")
+
+
+def test_rows_without_a_label_are_not_judged_and_stay_in_the_table(table):
+    clean = facts(AUDIT)["suspects"]
+    table = table.iloc[np.repeat(range(150), 2)].reset_index(drop=True)
+    table.loc[::2, "kind"] = ""
+    table.to_csv("noisy.csv", index=False)
+    done = run(f"{AUDIT} --suspects suspects.csv --out page.html")
+    assert done.stderr == "pathforest: 150 of 300 rows left out: no label in column 'kind'\n"
+    suspects = decide({0: "drop", 1: "change"})
+    assert suspects["row"].astype(int).tolist() == [2 * one["row"] + 1 for one in clean]
+    assert suspects["line"].astype(int).tolist() == [2 * one["row"] + 3 for one in clean]
+    assert f'"rows": [[{suspects["row"][0]}, "{suspects["cells"][0]}"]' in Path("page.html").read_text()
+    rows = suspects["row"].astype(int)[:2].tolist()
+    table.loc[rows[1], "kind"] = suspects["change_to"][1]
+    table.drop(rows[0]).to_csv("by_hand.csv", index=False)
+    succeed(APPLY)
     assert Path("cleaned.csv").read_text() == Path("by_hand.csv").read_text()
 
 

@@ -176,13 +176,14 @@ def test_only_the_most_important_is_shown():
     assert "b" * 50 not in said
 
 
+@pytest.mark.parametrize("sigma", [0.8, 1.2])
 @pytest.mark.parametrize("side", ["target", "source"])
-def test_memberships_say_what_shrinks_the_costs_of_a_path(side):
-    model = FuzzyOPFClassifier(competition="tree", sigma=0.2, membership_side=side).fit(X, y)
+def test_memberships_say_what_multiplies_the_costs_of_a_path(side, sigma):
+    model = FuzzyOPFClassifier(sigma=sigma, membership_side=side).fit(X, y)
     for one in model.explain(Q):
         steps = np.linalg.norm(X[one.path[:-1]] - X[one.path[1:]], axis=1)
         expected = np.maximum(steps, one.costs[1:]) * (one.memberships or [])
         np.testing.assert_allclose(one.costs[:-1], expected)
         said = [f"{one.costs[0]:.3g} (times {value:.3g})" for value in (one.memberships or [])[:1]]
-        assert all(text in str(one) for text in said)
+        assert all(f"Memberships multiply the costs along the path: {text}" in str(one) for text in said)
     assert FuzzyOPFClassifier(sigma=1.0).fit(X, y).explain(Q[:1])[0].memberships is None

@@ -5,11 +5,13 @@ import hashlib
 import io
 import json
 import os
+import pickle
 import re
 import sys
 from html import unescape
 
 import numpy as np
+import pandas as pd
 import pytest
 from browsers import HOSTILE, NAMES, Page, a_review
 from PIL import Image
@@ -23,7 +25,7 @@ from pathforest._pages.images import FileImages, pixel_images
 from pathforest._pages.map import MOST as MOST_OTHERS
 from pathforest._pages.map import make_map
 from pathforest._pages.page import render
-from pathforest._pages.review import MOST, review_html, telling_features
+from pathforest._pages.review import MOST, review_html, spread_of, telling_columns
 from pathforest.noise import flip_labels
 
 ODD = "</script><img src=x onerror=alert(1)>&'\""
@@ -115,8 +117,8 @@ def test_suspects_are_ranked_and_stand_beside_their_conquerors(hostile):
         assert [distance for _, distance in other] == review.issues.rival_distances[suspect.row, :3].tolist()
         assert {int(review.codes[row]) for row, _ in own} == {suspect.given}
         assert {int(review.codes[row]) for row, _ in other} == {suspect.rival}
-    suspect, X = review.suspects[0], review.table.X
-    j = telling_features(X, suspect, X.std(axis=0))[0]
+    suspect, X, features = review.suspects[0], review.table.features.Z, review.table.features
+    j = telling_columns(features, suspect, spread_of(features))[0]
     rows = [suspect.row, *(row for side in suspect.witnesses for row, _ in side)]
     assert [NAMES[j], "", *(f"{value:.4g}" for value in X[rows, j])] in Page(html).rows
 
@@ -129,8 +131,8 @@ def test_features_that_speak_against_the_label_come_first():
     labels[0] = "b"
     review = a_review(X, labels, ["noise", "signal", "constant"], n_conquerors=5)
     assert review.suspects[0].row == 0
-    spread = np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
-    assert telling_features(X, review.suspects[0], spread)[0] == 1
+    features = review.table.features
+    assert telling_columns(features, review.suspects[0], spread_of(features))[0] == 1
 
 
 @pytest.mark.ci
@@ -141,7 +143,7 @@ def test_the_page_stays_below_five_megabytes(n, side, share):
     X = rng.integers(0, 128, (n, side**2)) + rng.integers(0, 128, (3, side**2))[codes]
     labels = flip_labels(codes, share, random_state=0)
     review = a_review(X.astype(float), labels, [f"p{i}" for i in range(side**2)], "big.csv", {})
-    html = written(review, show=pixel_images(review.table.X, (side, side)))
+    html = written(review, show=pixel_images(review.table.features.Z, (side, side)))
     shown = html.count('class="suspect"')
     assert len(html.encode()) < 5_000_000
     assert 100 < shown < len(review.suspects)
@@ -234,7 +236,7 @@ def test_issues_write_the_page_and_its_lines_apply_the_decisions(tmp_path, monke
     monkeypatch.chdir(tmp_path)
     X, y = load_iris(return_X_y=True)
     issues = find_issues(X, flip_labels(y, 0.1), method="fast")
-    issues.review("page.html", X)
+    issues.review("page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     first, second, *_ = issues.suspects.tolist()
     assert f"samples {first}, {second}," in repr(issues)
@@ -250,3 +252,29 @@ def test_issues_write_the_page_and_its_lines_apply_the_decisions(tmp_path, monke
     np.testing.assert_array_equal(given["X"], np.delete(X, second, axis=0))
     with pytest.raises(ValueError, match="X has 2 samples"):
         issues.review("page.html", X[:2])
+    data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+    (tmp_path / "kept.csv").write_text(f"decision,cells\nkeep,{data['rows'][0][1]}\n")
+    issues = pickle.loads(pickle.dumps(issues))
+    with pytest.raises(ValueError, match=r"without their samples.*pass X"):
+        issues.review("page.html")
+    issues.review("page.html", X, kept="kept.csv")
+    found = re.findall(r'id="row-(\d+)"', (tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert found == list(map(str, issues.suspects[1:]))
+
+
+def test_categories_and_gaps_are_shown_as_the_table_has_them(tmp_path):
+    frame = pd.DataFrame({"size": np.arange(40.0), "city": np.repeat(["Ulm", "Bonn"], 20)})
+    frame["day"] = "2024-05-31"
+    labels = np.repeat(["a", "b"], 20)
+    labels[3] = "b"
+    frame.loc[3, "size"] = np.nan
+    frame.loc[4, "city"] = None
+    issues = find_issues(frame.drop(columns="day"), labels, metric="gower")
+    issues.review(tmp_path / "page.html", frame)
+    page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert issues.suspects.tolist() == [3]
+    rows = {row[0]: row for row in page.rows if row[0] in frame.columns}
+    assert {*rows} == {*frame.columns}
+    assert {*rows["city"][2:]} <= {"Ulm", "Bonn", "missing"}
+    assert {*rows["day"][2:]} == {"2024-05-31"}
+    assert rows["size"][2] == "missing"

@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from pathforest import find_issues
-from pathforest._pages.review import Table, make_review
+from pathforest._pages.review import Features, Table, make_review
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (1280, 390)  # a desk and a phone
@@ -110,7 +110,9 @@ def a_review(X=X, labels=None, names=NAMES, file="<i>table</i>.csv", others=None
     labels = hostile_labels() if labels is None else labels
     places = range(2, len(X) + 2)
     others = {"<u>note</u>": HOSTILE * (len(X) // 3 + 1)} if others is None else others
-    table = Table(file, "line", places, X, X, list(names), "kind", others, "sha256:0123456789abcdef")
+    features = Features.of(dict(zip(names, X.T, strict=True)), None)
+    row = range(len(X))
+    table = Table(file, "line", places, features, "kind", others, "sha256:0123456789abcdef", row, str)
     return make_review(table, find_issues(X, labels, **options))
 
 

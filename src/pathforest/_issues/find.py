@@ -148,7 +148,7 @@ def find_issues(
         n_jobs=n_jobs,
         random_state=random_state,
     )
-    data = open_fit(question, X, y, labelled=True, as_given=False)
+    shown, data = X, open_fit(question, X, y, labelled=True, as_given=False)
     way = _choose(data) if method == "auto" else Way(method, method == "learned")
     X, codes = _standardised(data.X, data.n_threads) if way.standardises else data.X, data.labels.codes
     chosen = choose_algorithm(data.metric, X.shape[1], algorithm)
@@ -158,7 +158,7 @@ def find_issues(
             warn_of_units(question, X, data.metric)
         offers = leave_one_out_offers(*asked)
         opinion = compare_costs(offers.own, offers.rival_cost, offers.rival)
-        return report(data, way, offers, opinion, flag(opinion, codes), duplicate_groups(data, offers))
+        return report(data, way, offers, opinion, flag(opinion, codes), duplicate_groups(data, offers), shown)
     _check_takes_features(data, way.method)
     from pathforest._issues.unseen import ask_unseen, out_of_bag, out_of_fold  # the search is slow to import
 
@@ -170,7 +170,7 @@ def find_issues(
     opinion = both if way.method == "learned" else opinion
     is_issue = flag_little(both, codes) & opinion.prefers_rival
     flagged = is_issue, flag(both, codes)[1]
-    return report(data, way, offers, opinion, flagged, duplicate_groups(data, offers))
+    return report(data, way, offers, opinion, flagged, duplicate_groups(data, offers), shown)
 
 
 class Way(NamedTuple):
@@ -326,6 +326,7 @@ def report(
     opinion: Opinion,
     flagged: tuple[np.ndarray, float],
     group: np.ndarray,
+    X: Any = None,
 ) -> Issues:
     """Put together what was found; `flagged` says what is an issue, and the share, `group` numbers copies."""
     (classes, codes), (is_issue, noise_share) = data.labels, flagged
@@ -366,4 +367,5 @@ def report(
         is_border=(border >= BORDER) & ~is_issue,
         island=islands(offers.nearest, codes, n_conquerors),
         confusion=np.bincount(codes * n + suggested, minlength=n * n).reshape(n, n),
+        _X=X,
     )

@@ -129,6 +129,7 @@ class Issues:
     is_border: np.ndarray
     island: np.ndarray
     confusion: np.ndarray
+    _X: Any = None  # the samples, not copied, for `review`
 
     @property
     def described(self) -> str:
@@ -173,7 +174,9 @@ class Issues:
         kept = np.flatnonzero(~self._mask(which))
         return _safe_indexing(X, kept), self.given[kept]
 
-    def review(self, path: str | PathLike[str], X: Any) -> None:
+    def review(
+        self, path: str | PathLike[str], X: Any = None, *, kept: str | PathLike[str] | None = None
+    ) -> None:
         """Write a page on which a person decides which suspects to keep, change or drop.
 
         It is one HTML file, as ``pathforest audit`` writes it, and works without a server or a network. The
@@ -183,12 +186,23 @@ class Issues:
         ----------
         path : path-like
             The HTML file.
-        X : array-like of shape (n_samples, n_features)
-            The samples, as numbers; the columns of a data frame name the features.
+        X : array-like or DataFrame of n_samples rows, default=None
+            The samples as they are to be shown, such as the table that they were made from; None for those
+            that :func:`find_issues` had; issues that were pickled have none.
+        kept : path-like, default=None
+            Decisions of an earlier review: rows that were to be kept are not shown again, as long as all of
+            their values and the label are the same.
         """
         from pathforest._pages.review import write_review
 
-        write_review(self, path, X)
+        if X is None:
+            X = self._X
+        if X is None:
+            raise ValueError("these issues came without their samples, from a file or a cluster; pass X")
+        write_review(self, path, X, kept)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_X": None}
 
     def relabel(self, which: Any = None) -> np.ndarray:
         """Return the labels, those of the issues changed to the suggested class.

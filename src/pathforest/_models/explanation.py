@@ -168,7 +168,7 @@ class Explanation(NamedTuple):
             pairs = zip(self.costs, self.memberships, strict=False)
             costs = [f"{cost:.3g} (times {value:.3g})" for cost, value in pairs][:MOST_STEPS]
             more = ", ..." * (len(self.memberships) > MOST_STEPS)
-            lines.append(f"Memberships shrink the costs along the path: {', '.join(costs)}{more}")
+            lines.append(f"Memberships multiply the costs along the path: {', '.join(costs)}{more}")
         if len(self.offers) > 1:
             made = [f"{i} ({offer:.3g})" for i, offer in zip(self.conquerors, self.offers, strict=True)]
             offers = ", ".join(made[:MOST_STEPS])

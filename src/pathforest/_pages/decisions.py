@@ -16,6 +16,7 @@ from pathforest._utils.text import listed, show
 
 # The columns that a file of decisions needs, in any order and beside any others.
 ROW, GIVEN, DECISION, CHANGE_TO, TABLE = COLUMNS = ("row", "given", "decision", "change_to", "table")
+CELLS = "cells"  # one more, the checksum of a row, by which a later audit knows what was kept
 LABEL = "label"
 LABEL_COLUMNS = (ROW, LABEL, TABLE)
 KEEP, CHANGE, DROP = ACTIONS = ("keep", "change", "drop")
@@ -40,19 +41,29 @@ def fingerprint(rows: Batch, features: Sequence[str] = ()) -> str:
     return f"sha256:{digest.hexdigest()[:16]}"
 
 
-def read_decisions(path: str, y: np.ndarray, table: str) -> Decisions:
-    """Read the decisions about a table with the labels `y` and the fingerprint `table`.
+def checksum(rows: Batch, row: int) -> str:
+    """Return a checksum of a row: of its cells and their names, in whatever order."""
+    cells = sorted((name, *texts(column[row : row + 1])) for name, column in rows.columns.items())
+    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()[:16]
+
+
+def read_kept(path: str) -> set[str]:
+    """Read which rows were to be kept, by their checksums; they may be those of another table."""
+    rows = _decided(path, (DECISION, CELLS))
+    pairs = zip(rows.texts(DECISION), rows.texts(CELLS), strict=True)
+    return {cells.strip() for decision, cells in pairs if decision.strip().lower() == KEEP}
+
+
+def read_decisions(path: str, known: Sequence[str | None], table: str, *, of_integers: bool) -> Decisions:
+    """Read the decisions about a table with the labels `known` and the fingerprint `table`.
 
     Rows without a decision are passed over. Anything that does not fit the table is an error.
     """
-    of_integers = y.dtype.kind == "i"
-    classes = dict(
-        zip(*(found.tolist() for found in np.unique(y.astype(str), return_index=True)), strict=True)
-    )
+    classes = {label: row for row, label in reversed([*enumerate(known)]) if label is not None}
     decisions = Decisions([], {}, [])
 
     def take(row: int, _: str, given: str, decision: str, change_to: str) -> None:
-        label = str(y[row])
+        label = known[row]
         if as_label(given, of_integers=of_integers) != label:
             raise ValueError(
                 f"the label of row {row} is {show(label)}, not {show(given)}; is --label the same as in the "
@@ -63,16 +74,17 @@ def read_decisions(path: str, y: np.ndarray, table: str) -> Decisions:
         if action in (KEEP, DROP):
             (decisions.kept if action == KEEP else decisions.dropped).append(row)
         elif action != CHANGE:
-            known = ", ".join(ACTIONS)
-            raise ValueError(f"{show(action)} is not a decision; write one of {known}, or nothing")
+            raise ValueError(
+                f"{show(action)} is not a decision; write one of {', '.join(ACTIONS)}, or nothing"
+            )
         elif change_to not in classes:
             raise ValueError(
-                f"{CHANGE_TO} {show(change_to)} is not a class of the table; it has {listed(classes)}"
+                f"{CHANGE_TO} {show(change_to)} is not a class of the table; it has {listed(sorted(classes))}"
             )
         else:
             decisions.changed[row] = classes[change_to]
 
-    _read(path, COLUMNS, DECISION, len(y), table, take)
+    _read(path, COLUMNS, DECISION, len(known), table, take)
     return decisions
 
 
@@ -93,10 +105,8 @@ def read_labels(path: str, known: Sequence[str | None], table: str, *, of_intege
     return given
 
 
-def _read(
-    path: str, columns: Sequence[str], made: str, n_rows: int, table: str, take: Callable[..., None]
-) -> None:
-    """Give the cells of each line on which a decision is made, the fingerprint apart, to `take`."""
+def _decided(path: str, columns: Sequence[str]) -> Batch:
+    """Read a file of decisions."""
     with open_stream(path) as stream:
         missing = [name for name in columns if name not in stream.names]
         if missing:
@@ -104,7 +114,14 @@ def _read(
                 f"{stream.name}: there is no column {show(missing[0])}; decisions have the columns "
                 f"{', '.join(columns)}, as the page exports them"
             )
-        rows = stream.gather()
+        return stream.gather()
+
+
+def _read(
+    path: str, columns: Sequence[str], made: str, n_rows: int, table: str, take: Callable[..., None]
+) -> None:
+    """Give the cells of each line on which a decision is made, the fingerprint apart, to `take`."""
+    rows = _decided(path, columns)
     decided: set[int] = set()
     for place, *cells, found in zip(rows.places, *map(rows.texts, columns), strict=True):
         try:
@@ -123,7 +140,7 @@ def _read(
             take(row, *cells)
             decided.add(row)
         except ValueError as error:
-            raise ValueError(f"{stream.name}: {stream.place} {place}: {error}") from None
+            raise ValueError(f"{rows.stream.name}: {rows.stream.place} {place}: {error}") from None
 
 
 def apply_decisions(rows: Batch, label: str, decisions: Decisions) -> Batch:

@@ -4,7 +4,7 @@
   const { element, stored, save } = Common;
   const place = document.getElementById("data");
   if (!place) return; // no suspects
-  const { table, label, columns, classes, suspects } = JSON.parse(place.textContent);
+  const { table, label, columns, classes, suspects, rows: places } = JSON.parse(place.textContent);
   const KEEP = "keep", CHANGE = "change", DROP = "drop";
   const KEY = `pathforest review ${table} ${label}`;
   const cards = suspects.map(([row]) => document.getElementById(`row-${row}`));
@@ -115,9 +115,12 @@
     go(order.find((number) => !decisions.has(suspects[number][0]) && !cards[number].hidden) ?? -1);
   };
 
-  const download = () => save(columns, suspects.filter(([row]) => decisions.has(row)).map(([row, given]) => {
-    const [decision, code] = decisions.get(row);
-    return { row, given: classes[given], decision, change_to: decision === CHANGE ? classes[code] : "", table };
+  const download = () => save(columns, suspects.flatMap(([row, given], number) => {
+    const [decision, code] = decisions.get(row) ?? [];
+    if (!decision) return [];
+    const [place, cells] = places[number];
+    const change_to = decision === CHANGE ? classes[code] : "";
+    return [{ row: place, given: classes[given], decision, change_to, table, cells }];
   }));
 
   const count = element("p", { role: "status" });

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
 from itertools import islice
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import _num_samples, check_array
 
-from pathforest._pages.decisions import COLUMNS
+from pathforest._pages.decisions import CELLS, COLUMNS, checksum, fingerprint, read_kept
 from pathforest._pages.images import Show
 from pathforest._pages.map import HEIGHT, WIDTH, class_kind, dot, layers, make_map
 from pathforest._pages.page import number as written
 from pathforest._pages.page import part, render, visible
-from pathforest._tables.columns import default_names
+from pathforest._tables.batches import Batch, Layout
+from pathforest._tables.columns import (
+    CATEGORY,
+    default_names,
+    is_gap,
+    is_number,
+    is_table,
+    kind_of,
+    named_columns,
+    texts,
+)
 from pathforest._utils.files import replace_file
 from pathforest._utils.text import counted, escape, shorten
+from pathforest.preprocessing import TablePreprocessor
 
 HERE = Path(__file__).parent
 SCORES = {
@@ -37,18 +47,37 @@ LISTED = 50  # rows of the other tables
 PAIRS = 3  # of classes in a sentence
 
 
+class Features(NamedTuple):
+    """Columns as they are in a file, and as numbers."""
+
+    columns: Mapping[str, np.ndarray]
+    Z: np.ndarray  # what the audit compared
+    names: list[str]  # of its columns
+    sources: np.ndarray  # the column of the file that each of these comes from
+
+    @classmethod
+    def of(cls, columns: Mapping[str, np.ndarray], table: TablePreprocessor | None) -> Features:
+        """Take columns of numbers as they are, or as a table that was fitted to them makes them."""
+        if table is None:
+            return cls(columns, np.column_stack([*columns.values()]), [*columns], np.arange(len(columns)))
+        used, sources = np.unique(table._sources(), return_inverse=True)
+        names = [name for j, name in enumerate(columns) if j in used]
+        found = table.get_feature_names_out([*columns]).tolist()
+        return cls({name: columns[name] for name in names}, table.transform(columns), found, sources)
+
+
 class Table(NamedTuple):
     """A table as the page shows it."""
 
     name: str  # of the file
     place: str  # what its places count: line or row
     places: Sequence[int]  # of the samples in the file
-    X: np.ndarray  # features as they are in the file
-    Z: np.ndarray  # and as the audit took them, perhaps scaled
-    features: list[str]
+    features: Features
     label: str  # the column of labels
     others: Mapping[str, Sequence[str]]  # cells of the columns that are neither
     fingerprint: str
+    rows: Sequence[int]  # of the samples in the file, from 0
+    checksum: Callable[[int], str]  # of the cells of a sample
 
     def where(self, row: int) -> str:
         """Say where a sample is in the file."""
@@ -88,20 +117,24 @@ class Review(NamedTuple):
     issues: Any  # Issues, whose module imports this one
     classes: list[str]
     codes: np.ndarray  # of the given labels
-    suspects: list[Suspect]  # all of them, the worst first
+    suspects: list[Suspect]  # all of them, the worst first, but for those kept before
+    n_kept: int
     mixing: list[Pair]  # those with the most samples first
     conflicts: list[np.ndarray]  # equal rows with different labels
     duplicates: list[np.ndarray]  # equal rows with the same label
     islands: list[np.ndarray]  # samples of a class, apart from its rest
 
 
-def make_review(table: Table, issues: Any) -> Review:
+def make_review(table: Table, issues: Any, kept: Set[str] = frozenset()) -> Review:
     """Rank the suspects: labels that are probably wrong, then other equal rows with different labels."""
+    # Those whose checksum is among `kept` are left out.
     codes, rivals, better = (
         np.searchsorted(issues.classes, labels) for labels in (issues.given, issues.rival, issues.suggested)
     )
     others = np.flatnonzero(issues.is_conflict & ~issues.is_label_issue)
     others = others[np.argsort(issues.score[others], kind="stable")]
+    rows = [*issues.suspects.tolist(), *others.tolist()]
+    left = [row for row in rows if not kept or table.checksum(row) not in kept]
     suspects = [
         Suspect(
             row,
@@ -116,7 +149,7 @@ def make_review(table: Table, issues: Any) -> Review:
             ),
             _remarks(issues, row),
         )
-        for row in [*issues.suspects.tolist(), *others.tolist()]
+        for row in left
     ]
     flagged, sizes = np.zeros_like(issues.confusion), issues.confusion.sum(axis=1)
     np.add.at(flagged, (codes[issues.suspects], better[issues.suspects]), 1)
@@ -131,6 +164,7 @@ def make_review(table: Table, issues: Any) -> Review:
         list(map(str, issues.classes.tolist())),
         codes,
         suspects,
+        len(rows) - len(left),
         sorted(pairs, key=lambda pair: -pair.count),
         _groups(np.where(issues.is_conflict, issues.duplicate_group, -1)),
         _groups(np.where(issues.is_conflict, -1, issues.duplicate_group)),
@@ -222,7 +256,7 @@ def review_html(
     items = _items(review, classes, show, most)
     suspects = review.suspects[: len(items)]
     rows = [suspect.row for suspect in suspects]
-    drawn = make_map(table.Z, table.features, rows)
+    drawn = make_map(table.features.Z, table.features.names, rows)
     places = dict(zip(drawn.rows.tolist(), zip(drawn.places, drawn.xy, strict=True), strict=True))
     outliers = np.flatnonzero(issues.is_outlier)
     outliers = outliers[np.argsort(-issues.outlier_score[outliers], kind="stable")].tolist()
@@ -264,9 +298,10 @@ def review_html(
         data={
             "table": table.fingerprint,
             "label": table.label,
-            "columns": COLUMNS,
+            "columns": (*COLUMNS, CELLS),
             "classes": review.classes,
             "suspects": [(s.row, s.given, s.rival, s.score, s.rival_fits_better) for s in suspects],
+            "rows": [(table.rows[s.row], table.checksum(s.row)) for s in suspects],
         },
         command="\n".join(map(escape, [command] if isinstance(command, str) else command)),
         settings=settings,
@@ -285,38 +320,54 @@ kept = numpy.setdiff1d(numpy.arange(len(y)), found.index[found["decision"] == "d
 X, y = X[kept], y[kept]  # X.iloc[kept] of a data frame"""
 
 
-def write_review(issues: Any, path: str | PathLike[str], X: Any) -> None:
+def write_review(
+    issues: Any, path: str | PathLike[str], X: Any, kept: str | PathLike[str] | None = None
+) -> None:
     """Write the page for samples in memory."""
-    names = [str(name) for name in getattr(X, "columns", ())]
-    X = check_array(X, dtype=[np.float64, np.float32])
-    if len(X) != len(issues.given):
-        raise ValueError(
-            f"X has {len(X)} samples and the issues are those of {len(issues.given)}; pass the same X"
-        )
+    if not is_table(X):
+        names = getattr(X, "columns", None)
+        X = check_array(X, dtype=[np.float64, np.float32])
+        columns = zip(default_names(X.shape[1]) if names is None else map(str, names), X.T, strict=True)
+    else:
+        columns = ((str(name), column) for name, column in named_columns(X))
+    columns, n = dict(columns), len(issues.given)
+    if any(len(column) != n for column in columns.values()):
+        raise ValueError(f"X has {_num_samples(X)} samples and the issues are those of {n}; pass the same X")
     is_scaled = not issues.method.startswith("fast") or "standardised" in issues.method
-    Z = StandardScaler().fit_transform(X) if is_scaled else X
-    digest = hashlib.sha256(np.ascontiguousarray(X).tobytes() + repr(issues.given.tolist()).encode())
-    named, table = names or default_names(X.shape[1]), f"sha256:{digest.hexdigest()[:16]}"
+    fitted = TablePreprocessor().fit(columns) if is_scaled or is_table(X) else None
+    rows = Batch(Layout([*columns, "y"]), range(n), columns | {"y": issues.given})
+    shown = Table(
+        name="samples",
+        place="sample",
+        places=range(n),
+        features=Features.of(columns, fitted),
+        label="y",
+        others={},
+        fingerprint=fingerprint(rows),
+        rows=range(n),
+        checksum=partial(checksum, rows),
+    )
     settings = "features standardised" if is_scaled else "features as they are"
-    shown = Table("samples", "sample", range(len(X)), X, Z, list(named), "y", {}, table)
-    page = review_html(make_review(shown, issues), command=APPLIED.splitlines(), settings=settings)
+    review = make_review(shown, issues, read_kept(fspath(kept)) if kept else frozenset())
+    page = review_html(review, command=APPLIED.splitlines(), settings=settings)
     replace_file(path, page.encode("utf-8", "backslashreplace"))
 
 
 def _items(review: Review, classes: list[dict], show: Show | None, most: int | None) -> list[str]:
     """Write suspects in full, the worst first: `most`, or by default as many as keep the page small."""
     table, items, size = review.table, [], 0
-    spread = table.X.std(axis=0)
-    spread[spread == 0] = 1
+    columns, Z, _, sources = table.features
+    place = dict(zip(columns, np.unique(sources, return_index=True)[1].tolist(), strict=True))
+    is_text = {name: kind_of(column) == CATEGORY for name, column in columns.items()}
+    spread = spread_of(table.features)
     for rank, suspect in enumerate(review.suspects[: most or MOST], 1):
         if most is None and size > ROOM:
             break
         sides = list(zip((suspect.given, suspect.rival), suspect.witnesses, strict=True))
         rows = [suspect.row, *(row for _, side in sides for row, _ in side)]
-        features = telling_features(table.X, suspect, spread)
+        names = [[*columns][j] for j in telling_columns(table.features, suspect, spread).tolist()]
         kinds = ["this", *("first" if i == 0 else "" for _, side in sides for i in range(len(side)))]
         colours = ["this", *(class_kind(code) for code, side in sides for _ in side)]
-        values = [(table.features[j], table.X[rows, j]) for j in features.tolist()]
         items.append(
             part(
                 HERE / "suspect.html",
@@ -327,10 +378,14 @@ def _items(review: Review, classes: list[dict], show: Show | None, most: int | N
                 where=table.where,
                 about=[(name, cells[suspect.row]) for name, cells in islice(table.others.items(), ABOUT)],
                 features=[
-                    (name, _marks(x, colours), list(zip(map(written, x.tolist()), kinds, strict=True)))
-                    for name, x in values
+                    (
+                        name,
+                        () if is_text[name] else _marks(Z[rows, place[name]], colours),
+                        list(zip(_cells(columns[name][rows]), kinds, strict=True)),
+                    )
+                    for name in names
                 ],
-                more=len(table.features) - len(features),
+                more=len(columns) - len(names),
                 show=show,
                 has_images=show is not None and any(map(show, rows)),
             )
@@ -339,16 +394,31 @@ def _items(review: Review, classes: list[dict], show: Show | None, most: int | N
     return items
 
 
-def telling_features(X: np.ndarray, suspect: Suspect, spread: np.ndarray) -> np.ndarray:
-    """Return the features that speak most against the given label, first those that do so most.
+def spread_of(features: Features) -> np.ndarray:
+    """Return the standard deviation of each column; that of a category is of all its columns together."""
+    spread = np.sqrt(np.bincount(features.sources, features.Z.var(axis=0)))
+    return np.where(spread > 0, spread, 1)
 
-    A feature speaks against it by how much farther, in standard deviations, the sample is from the mean of
+
+def telling_columns(features: Features, suspect: Suspect, spread: np.ndarray) -> np.ndarray:
+    """Return the columns that speak most against the given label, first those that do so most.
+
+    A column speaks against it by how much farther, in standard deviations, the sample is from the mean of
     its conquerors of the given class than from that of its rival's.
     """
+    Z = features.Z
     own, other = ([row for row, _ in witnesses] for witnesses in suspect.witnesses)
-    distance = [np.abs(X[suspect.row] - X[rows].mean(axis=0)) if rows else 0 for rows in (own, other)]
-    against = (distance[0] - distance[1]) / spread
-    return np.argsort(-np.broadcast_to(against, X.shape[1:]), kind="stable")[:FEATURES]
+    distance = [np.abs(Z[suspect.row] - Z[rows].mean(axis=0)) if rows else 0 for rows in (own, other)]
+    against = np.broadcast_to(distance[0] - distance[1], Z.shape[1:])
+    return np.argsort(-np.bincount(features.sources, against) / spread, kind="stable")[:FEATURES]
+
+
+def _cells(column: np.ndarray) -> list[str]:
+    """Write values as the table has them, numbers shortened."""
+    return [
+        "missing" if is_gap(value) else written(value) if is_number(value) else visible(text)
+        for value, text in zip(column.tolist(), texts(column), strict=True)
+    ]
 
 
 def _marks(values: np.ndarray, colours: Sequence[str]) -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 
 import numpy as np
 
@@ -10,10 +11,10 @@ from pathforest._cli import models, options, tables
 from pathforest._cli.options import option, refuse
 from pathforest._cli.tables import Samples, TableOutput, check_outputs, show_facts, show_table
 from pathforest._pages import decisions
-from pathforest._pages.decisions import CHANGE_TO, DECISION, GIVEN, ROW, TABLE
+from pathforest._pages.decisions import CELLS, CHANGE_TO, DECISION, GIVEN, ROW, TABLE
 from pathforest._pages.images import FileImages, Show
-from pathforest._pages.review import MOST, Review, Table, make_review, review_html
-from pathforest._tables.columns import DATE, as_labels, days, objects
+from pathforest._pages.review import MOST, Features, Review, Table, make_review, review_html
+from pathforest._tables.columns import as_labels, objects
 from pathforest._tables.read import FORMATS, format_of, open_stream, split_ending
 from pathforest._tables.write import open_sink
 from pathforest._utils.files import replace_file
@@ -33,6 +34,7 @@ def audit(
     treated: options.Treated,
     suspects: str | None = option("File for the suspects: .csv, .tsv, .json, .jsonl or .parquet."),
     apply: str | None = option("Apply the decisions that the page exported.", metavar="DECISIONS"),
+    kept: str | None = option("Leave out what an earlier review has kept.", metavar="DECISIONS"),
     settings: list[str] | None = options.SET,
     pictures: options.Pictures,
     most: int | None = option("Suspects to show in full.", min=1, shown=f"{MOST}, if they fit 4 MB"),
@@ -43,7 +45,9 @@ def audit(
 
     Prints a summary: wrong labels, classes that mix, outliers, duplicates and islands. With --out it writes
     one HTML file that shows each suspect beside the samples that speak for and against its label. Decide
-    there what to keep, change or drop, export the decisions, and apply them to the table with --apply.
+    there what to keep, change or drop, export the decisions, and apply them to the table with --apply. The
+    next audit leaves out, with --kept, the rows that were to be kept and have not changed since. Rows without
+    a label are left out, and stay in the table.
     Features are standardised, and small tables judged by models that have not seen a label; others by fewer
     of these. --set takes the parameters of find_issues: method=fast (distances alone, of features as given
     unless --scale is there), learned or thorough, n_conquerors=7 or metric=manhattan.
@@ -57,6 +61,7 @@ def audit(
       pathforest audit digits.csv --image-shape 8x8 --suspects suspects.csv --out review.html
     """
     if apply is not None:
+        refuse((kept is not None, "--kept: not with --apply, which looks for no suspects"))
         _apply(data, apply, out, suspects, reading, as_json)
         return
     from pathforest._issues.find import find_issues
@@ -76,8 +81,10 @@ def audit(
     )
     folder = pictures.folder(data)
     listing = None if suspects is None else TableOutput(suspects)
-    check_outputs([out, suspects], [data])
-    samples = tables.read_samples(data, reading, **pictures.left_out(treated.how()))
+    check_outputs([out, suspects], [data, kept])
+    known_good = frozenset() if kept is None else decisions.read_kept(kept)
+    how = pictures.left_out(treated.how())
+    samples = tables.read_samples(data, reading, **how, empty_labels="left out")
     models.warn_of_classes(samples.y, samples.label)
     stream, rows = samples.stream, samples.rows
     show_of = tables.images_of(pictures, samples, folder)
@@ -85,15 +92,28 @@ def audit(
     prepared = models.prepare(model, samples, scale=scale, warns=method != "thorough")
     with models.threads(jobs):
         issues = find_issues(prepared.X, samples.y, **chosen)
-    shown, compared, features = _features(samples, prepared)
-    others = {name: rows.texts(name) for name in stream.names if name not in {samples.label, *features}}
-    where, taken = (stream.name, stream.place, rows.places), decisions.fingerprint(rows)
-    review = make_review(Table(*where, shown, compared, features, samples.label, others, taken), issues)
+    features, fitted = tables.columns_of(samples.X, samples.features), prepared.table
+    if fitted is None and isinstance(samples.X, dict):  # Gower's distance took the table as it is
+        fitted = TablePreprocessor(samples.kinds or None).fit(features)
+    features = Features.of(features, fitted)
+    known = {samples.label, *features.columns}
+    table = Table(
+        name=stream.name,
+        place=stream.place,
+        places=rows.places,
+        features=features,
+        label=samples.label,
+        others={name: rows.texts(name) for name in stream.names if name not in known},
+        fingerprint=decisions.fingerprint(samples.whole),
+        rows=samples.positions.tolist(),
+        checksum=partial(decisions.checksum, rows),
+    )
+    review = make_review(table, issues, known_good)
     if listing is not None:
         columns = _suspect_columns(review, samples)
         with listing.open(list(columns), labels=(GIVEN, CHANGE_TO)) as write:
             write(columns)
-    show = show_of(shown)
+    show = show_of(features.Z if isinstance(samples.X, dict) else samples.X)
     if out is not None:
         scaled = "features standardised" if prepared.table is not None else "features as they are"
         if isinstance(samples.X, dict):
@@ -107,21 +127,6 @@ def audit(
         )
         replace_file(out, page.encode("utf-8", "backslashreplace"))
     _show(review, out, suspects, show, as_json)
-
-
-def _features(samples: Samples, prepared: models.Prepared) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Return the features as the page shows them, as they are compared, and their names."""
-    if prepared.table is None and isinstance(samples.X, np.ndarray):
-        return samples.X, samples.X, samples.features
-    X = tables.columns_of(samples.X, samples.features)
-    table = prepared.table or TablePreprocessor(samples.kinds or None).fit(X)  # Gower took X itself
-    Z = table.transform(X)
-    names, shown = table.get_feature_names_out().tolist(), Z.copy()
-    for j, name in enumerate(samples.features):
-        if name in names:  # a number, shown as it is in the file, or a date in days
-            values = days(X[name]) if table.kinds_[j] == DATE else X[name]
-            shown[:, names.index(name)] = np.where(np.isnan(values), table.fill_[j], values)
-    return shown, Z, names
 
 
 def _command(data: str, label: str, reading: options.Reading) -> str:
@@ -141,13 +146,14 @@ def _suspect_columns(review: Review, samples: Samples) -> dict[str, np.ndarray]:
     classes = objects([written[label] for label in review.classes])
     places = {} if table.place == ROW else {table.place: np.array([table.places[row] for row in rows])}
     return {
-        ROW: np.array(rows),
+        ROW: np.array([table.rows[row] for row in rows], dtype=int),
         **places,
         GIVEN: classes[[suspect.given for suspect in review.suspects]],
         "score": np.array([round(suspect.score, SCORE_DIGITS) for suspect in review.suspects]),
         DECISION: np.full(len(rows), "", dtype="U1"),
         CHANGE_TO: classes[[suspect.rival for suspect in review.suspects]],
         TABLE: np.full(len(rows), table.fingerprint),
+        CELLS: np.array([table.checksum(row) for row in rows], dtype=str),
     }
 
 
@@ -156,7 +162,7 @@ def _show(review: Review, out: str | None, suspects: str | None, images: Show | 
     header = [table.place, GIVEN, "suggested", "score"]
     found = [
         {
-            ROW: suspect.row,
+            ROW: table.rows[suspect.row],
             table.place: table.places[suspect.row],
             GIVEN: issues.given[suspect.row],
             "suggested": issues.suggested[suspect.row],
@@ -183,12 +189,15 @@ def _show(review: Review, out: str | None, suspects: str | None, images: Show | 
             "n_near_duplicates": issues.is_near_duplicate.sum(),
             "n_border": issues.is_border.sum(),
             "n_islands": len(review.islands),
+            "n_kept": review.n_kept,
             "suspects": found,
         }
         show_facts(facts, [], as_json=True)
         return
     show_facts(None, str(issues).splitlines())
     lines = [f"{path}: {counted(len(found), 'suspect')}" for path in (out, suspects) if path]
+    if review.n_kept:
+        show_facts(None, [f"{counted(review.n_kept, 'suspect')} left out, kept in an earlier review"])
     if out is not None:
         lines[0] += tables.said_of_images(images)
     if found:
@@ -219,7 +228,11 @@ def _apply(
     with open_stream(data, **reading.format) as stream:
         column = tables.find_label(stream, reading.label)
         rows = stream.gather()
-    found = decisions.read_decisions(path, as_labels(rows.labels(column)), decisions.fingerprint(rows))
+    is_known, y = tables.is_labelled(rows, column), as_labels(tables.known_labels(rows, column))
+    labels = iter(map(str, y.tolist()))
+    known = [next(labels) if one else None for one in is_known.tolist()]
+    table = decisions.fingerprint(rows)
+    found = decisions.read_decisions(path, known, table, of_integers=y.dtype.kind == "i")
     cleaned = decisions.apply_decisions(rows, column, found)
     with open_sink(out, None, stream) as write:
         write(cleaned.columns)
