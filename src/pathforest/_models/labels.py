@@ -215,15 +215,15 @@ def flag(opinion: Opinion, codes: np.ndarray) -> tuple[np.ndarray, float]:
     given, rival, share, is_doubtful = (column[order] for column in columns)
     flagged, mistakes = np.zeros(len(codes), dtype=bool), np.zeros(len(codes))
     n_classes = int(codes.max()) + 1
-    alike: dict[int, list[Any]] = {}  # classes that as many labels disagree with are judged together
+    of_size: dict[int, list[Any]] = {}  # classes that as many labels disagree with are judged together
     for own, against in zip(
         by_class(given, np.flatnonzero(share > 0.5), n_classes),
         by_class(rival, np.flatnonzero(is_doubtful), n_classes),
         strict=True,
     ):
         if len(own) and len(against):
-            alike.setdefault(len(against), []).append((against, len(own), (share[own] - 0.5).mean()))
-    for classes in alike.values():
+            of_size.setdefault(len(against), []).append((against, len(own), (share[own] - 0.5).mean()))
+    for classes in of_size.values():
         disagree, n_agree, clear = map(np.array, zip(*classes, strict=True))
         clarity = np.minimum((0.5 - share[disagree]) / (2 * clear[:, None]), 1)
         mistake = _probability_of_mistake(clarity)
