@@ -156,6 +156,24 @@ def test_clusters_are_those_of_the_local_class(client, many_blocks, kind, chunks
     np.testing.assert_array_equal(model.predict(queries), expected.predict(queries))
 
 
+def test_workers_compute_on_a_device(client, many_blocks, monkeypatch):
+    from torch_device import DEVICE
+
+    monkeypatch.setattr(dask_engine, "DEVICE_BLOCK_BYTES", 60 * 5 * 4)
+    for kind, name in [("far apart", "plain"), ("tied", "fixed")]:
+        X, y = draw(kind, np.float32)
+        lazy, estimator = (
+            da.from_array(X, chunks=(100, -1)),
+            clone(ESTIMATORS[name]).set_params(device=DEVICE),
+        )
+        model, expected = equal_fits(client, estimator, lazy, y)
+        np.testing.assert_array_equal(model.predict(lazy).compute(), expected.predict(X))
+        found = find_issues(lazy, y, device=DEVICE)
+        same(found, pathforest.find_issues(X, y, method="fast"))
+    clusters = OPFClustering(n_neighbors=7, device=DEVICE)
+    same(OnCluster(clusters, client).fit(lazy).to_local(), clone(clusters).fit(X))
+
+
 # Issues
 
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import CancelledError
 from contextlib import closing, contextmanager
 
 import numpy as np
@@ -13,7 +14,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from pathforest import OPFClassifier
+import pathforest
+from pathforest import OPFClassifier, OPFClustering
 from pathforest._search.plan import make_plan
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
@@ -28,6 +30,7 @@ from machines import interrupted
 from pathforest.dask import OnCluster
 from pathforest.dask import engine as dask_engine
 from pathforest.dask import futures as dask_futures
+from pathforest.dask import issues as dask_issues
 from pathforest.dask import prediction as dask_prediction
 from pathforest.dask import search as dask_search
 from pathforest.dask import tree as dask_tree
@@ -62,20 +65,61 @@ abroad, foreign = at_the_first(dask_engine.neighbours_abroad), at_the_first(dask
 near, scores = at_the_first(dask_search.find_near), at_the_first(dask_search.score)
 
 
-@pytest.mark.parametrize("stage", [at_the_first_result, abroad, reading, asking])
-def test_a_killed_worker_takes_no_samples_along(mortal, many_blocks, monkeypatch, stage):
-    X, y = draw("far apart", n=600)
-    victims = []
+def kill_one(client, victims):
+    victims.append(next(iter(client.run(os.getpid).values())))
+    os.kill(victims[0], signal.SIGKILL)
 
-    def kill():
-        victims.append(next(iter(mortal.run(os.getpid).values())))
-        os.kill(victims[0], signal.SIGKILL)
 
-    stage(monkeypatch, kill)
-    model = OnCluster(plain, mortal).fit(da.from_array(X, chunks=(200, -1)), y)
+@pytest.mark.parametrize(
+    ("call", "stage"),
+    [
+        *(("plain", stage) for stage in (at_the_first_result, abroad, reading, asking)),
+        ("spilled", reading),
+        ("clusters", abroad),
+        ("issues", at_the_first(dask_issues.near_at_home)),
+        ("issues", at_the_first(dask_issues.near_abroad)),
+    ],
+)
+def test_a_killed_worker_takes_no_samples_along(mortal, many_blocks, monkeypatch, tmp_path, call, stage):
+    (X, y), victims = draw("far apart", n=600), []
+    lazy = da.from_array(X, chunks=(200, -1))
+    stage(monkeypatch, lambda: kill_one(mortal, victims))
+    if call == "issues":
+        same(dask_issues.find_issues(lazy, y, client=mortal), pathforest.find_issues(X, y, method="fast"))
+    else:
+        estimator = OPFClustering(n_neighbors=5) if call == "clusters" else plain
+        y = None if call == "clusters" else y
+        model = OnCluster(estimator, mortal, spill_folder=tmp_path if call == "spilled" else None).fit(
+            lazy, y
+        )
+        same(model.to_local(), clone(estimator).fit(X, y))
+        model._fit_model._fit_X.close()  # frames of errors that were logged meanwhile may keep the model
     assert victims
-    same(model.to_local(), OPFClassifier().fit(X, y))
-    model._fit_model._fit_X.close()  # frames of errors that were logged meanwhile may keep the model
+
+
+def die_once(block, flag=None):
+    """Take the worker along that computes the first block."""
+    if flag and not flag.exists():
+        flag.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block
+
+
+@pytest.mark.parametrize("estimator", [plain, OPFClustering(n_neighbors=5)], ids=["classes", "clusters"])
+def test_predictions_survive_a_killed_worker_or_say_that_they_did_not(
+    mortal, many_blocks, tmp_path, estimator
+):
+    X, y = draw("far apart", n=600)
+    lazy, expected = da.from_array(X, chunks=(200, -1)), clone(estimator).fit(X, y).predict(X)
+    model = OnCluster(estimator, mortal).fit(lazy, y if estimator is plain else None)
+    queries = lazy.map_blocks(die_once, flag=tmp_path / "flag", dtype=X.dtype, meta=X[:0])
+    try:
+        answers = mortal.compute(model.predict(queries)).result(timeout=PATIENCE)
+    except (CancelledError, distributed.KilledWorker):  # at once: what was sent with the model is gone
+        answers = mortal.compute(model.predict(queries)).result(timeout=PATIENCE)
+    np.testing.assert_array_equal(answers, expected)
+    assert (tmp_path / "flag").exists()
+    model._fit_model._fit_X.close()
 
 
 @pytest.mark.parametrize(
@@ -94,12 +138,7 @@ def test_a_killed_worker_changes_nothing(mortal, monkeypatch, estimator, block_r
     monkeypatch.setattr(dask_engine, "BLOCK_BYTES", block_rows * 5 * 8)
     X, y = draw("far apart", n=2000 if estimator is plain else 600)
     victims = []
-
-    def kill():
-        victims.append(next(iter(mortal.run(os.getpid).values())))
-        os.kill(victims[0], signal.SIGKILL)
-
-    stage(monkeypatch, kill)
+    stage(monkeypatch, lambda: kill_one(mortal, victims))
     model = OnCluster(estimator, mortal).fit(X, y)
     assert victims
     same(model.to_local(), clone(estimator).fit(X, y))
