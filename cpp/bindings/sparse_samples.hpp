@@ -1,5 +1,5 @@
-// Sparse samples as they come from Python: any object with indptr, indices, data and shape, as SciPy's CSR
-// matrices have them.
+// Sparse samples as they come from Python: any object with indptr, indices, data and n_features. These are
+// plain attributes, for code in Python may let go of the GIL (arrays.hpp).
 #pragma once
 
 #include "arrays.hpp"
@@ -53,12 +53,8 @@ struct type_caster<pathforest::SparseSamples<T>> {
     NB_TYPE_CASTER(pathforest::SparseSamples<T>, const_name("pathforest._utils.sparse.SparseSamples"))
 
     bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
-        std::tuple<std::size_t, std::size_t> shape;
-        const bool is_sparse = read(source, "indptr", value.indptr) &&
-                               read(source, "indices", value.indices) && read(source, "data", value.data) &&
-                               read(source, "shape", shape);
-        if (is_sparse) value.n_features = std::get<1>(shape);
-        return is_sparse;
+        return read(source, "indptr", value.indptr) && read(source, "indices", value.indices) &&
+               read(source, "data", value.data) && read(source, "n_features", value.n_features);
     }
 
   private:
