@@ -23,7 +23,7 @@ COLUMNS, PANEL, ROW = 3, 250, 235  # maps of the search in one picture
 
 def read(folder: Path) -> Summary:
     """Summarise what was measured; the samples themselves are not needed."""
-    measured = [pd.read_parquet(folder / f"{name}.parquet") for name in ("results", "landscapes", "ties")]
+    measured = [pd.read_parquet(folder / f"{name}.parquet") for name in ("results", "landscapes")]
     results = measured[0]
     names = (tuple(results[column].unique()) for column in ("dataset", "classifier"))
     settings = Settings(*names, results["run"].nunique())
@@ -51,8 +51,6 @@ def report(found: Summary) -> str:
         lines(seconds, said["How fast is training?"]),
         lines(tables.agreement_table(found), *agreed),
         lines(tables.gain_table(found), *gained),
-        lines(tables.sensitivity_table(found), said["How much do σ and k_max matter?"]),
-        lines(tables.tie_table(found), said["What do ties cost?"]),
     ]
     return "\n\n".join(parts) + "\n"
 

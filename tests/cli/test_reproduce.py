@@ -21,7 +21,7 @@ def test_reproduce_writes_tables_and_report_and_continues(tmp_path, monkeypatch)
     done, out = run(QUICK), tmp_path / "out"
     assert (done.exit_code, done.stderr) == (0, "")  # nothing but the table in a pipe
     assert {path.name for path in out.iterdir()} == {
-        "landscapes.parquet", "report.html", "results.parquet", "runs", "ties.parquet",
+        "landscapes.parquet", "report.html", "results.parquet", "runs",
     }  # fmt: skip
     before = pd.read_parquet(out / "results.parquet")
     assert len(before) == 2 * 2

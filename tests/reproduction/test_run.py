@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from pathforest._reproduction import contestants, run
-from pathforest._reproduction.experiment import LANDSCAPE_COLUMNS, RESULT_COLUMNS, TIE_COLUMNS, Settings
+from pathforest._reproduction.experiment import LANDSCAPE_COLUMNS, RESULT_COLUMNS, Settings
 
 FAST = ("opf", "fuzzy_opf", "fuzzy_opf_tree", "naive_bayes", "knn1")
 SETTINGS = Settings(("iris", "boat_like"), FAST, runs=2)
@@ -19,7 +19,7 @@ def finished(tmp_path_factory):
 
 def same(one, other, dataset=None):
     """Compare all but the seconds, of one dataset or of all."""
-    for name in ("results", "landscapes", "ties"):
+    for name in ("results", "landscapes"):
         tables = [getattr(this, name).drop(columns=SECONDS, errors="ignore") for this in (one, other)]
         if dataset:
             tables = [table[table["dataset"] == dataset].reset_index(drop=True) for table in tables]
@@ -38,15 +38,12 @@ def calls(monkeypatch):
 
 def test_tables_have_a_row_for_everything_that_ran(finished):
     _, experiment = finished
-    results, landscapes, ties = experiment.results, experiment.landscapes, experiment.ties
+    results, landscapes = experiment.results, experiment.landscapes
     assert tuple(results.columns) == RESULT_COLUMNS
     places = list(results[["dataset", "run", "classifier"]].itertuples(index=False, name=None))
     assert places == [(d, r, c) for d in SETTINGS.datasets for r in range(2) for c in FAST]
     assert tuple(landscapes.columns) == LANDSCAPE_COLUMNS
     assert landscapes.groupby("competition").size().to_dict() == {"complete": 4 * 96, "tree": 4 * 80}
-    assert tuple(ties.columns) == TIE_COLUMNS
-    assert len(ties) == 4
-    assert (ties["training_error"] == 0).all()
 
 
 @pytest.mark.ci

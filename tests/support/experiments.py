@@ -11,7 +11,6 @@ from pathforest._reproduction.experiment import (
     CLASSIFIERS,
     LANDSCAPE_COLUMNS,
     RESULT_COLUMNS,
-    TIE_COLUMNS,
     Experiment,
     Samples,
     Settings,
@@ -32,7 +31,6 @@ def an_experiment(datasets=DATASETS, classifiers=tuple(CLASSIFIERS), runs=20, pr
         settings,
         _results(settings),
         _landscapes(settings),
-        _ties(settings),
         {name: _samples(name) for name in datasets},
         seconds=83.0,
     )
@@ -80,16 +78,6 @@ def _landscapes(settings: Settings) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=LANDSCAPE_COLUMNS)
     best = {name: SCORES.get((name, "fuzzy_opf"), ELSEWHERE).mean for name in settings.datasets}
     return table.assign(accuracy=table["dataset"].map(best) - table["accuracy"])
-
-
-def _ties(settings: Settings) -> pd.DataFrame:
-    lost = {"data1": 0.3, "boat": 0.0}
-    rows = [
-        (dataset, run, lost.get(dataset, 0.02) * (run % 4) / 3, 0.0)
-        for dataset in settings.datasets
-        for run in range(settings.runs)
-    ]
-    return pd.DataFrame(rows, columns=TIE_COLUMNS)
 
 
 def _samples(dataset: str) -> Samples:

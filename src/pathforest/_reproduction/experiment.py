@@ -34,7 +34,6 @@ RESULT_COLUMNS = (
     "k_max", "best_k", "sigma", "training_error",
 )  # fmt: skip
 LANDSCAPE_COLUMNS = ("dataset", "run", "competition", "k_max", "sigma", "accuracy")
-TIE_COLUMNS = ("dataset", "run", "textbook_error", "training_error")
 
 FEWEST = 6  # runs: with 5, the smallest p-value of the Wilcoxon test is 2 / 2^5 > 0.05
 
@@ -74,7 +73,6 @@ class Experiment(NamedTuple):
     settings: Settings
     results: pd.DataFrame  # RESULT_COLUMNS, a row per dataset, run and classifier; missing if not chosen
     landscapes: pd.DataFrame  # LANDSCAPE_COLUMNS, accuracy of every cell of the search on the held-out data
-    ties: pd.DataFrame  # TIE_COLUMNS, share of training labels lost by the textbook and by us, worst order
     samples: dict[str, Samples]
     seconds: float  # of the whole run on the clock, resumed parts not counted
 
@@ -94,8 +92,8 @@ class Experiment(NamedTuple):
         return self.n_runs >= FEWEST
 
     def write(self, folder: Path) -> None:
-        """Write results.parquet, landscapes.parquet and ties.parquet, each whole or not at all."""
-        for name in ("results", "landscapes", "ties"):
+        """Write results.parquet and landscapes.parquet, each whole or not at all."""
+        for name in ("results", "landscapes"):
             content = BytesIO()
             getattr(self, name).to_parquet(content, index=False)
             replace_file(folder / f"{name}.parquet", content.getvalue())

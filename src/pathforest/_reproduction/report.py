@@ -35,7 +35,6 @@ def report_html(summary: Summary) -> str:
         "gains": ("Does Fuzzy OPF help?", len(summary.gains)),
         "ranks": ("Ranks", np.isfinite(summary.critical_difference)),
         "search": ("The search over σ and k_max", len(experiment.landscapes)),
-        "ties": ("Ties", len(experiment.ties)),
         "times": ("Table II: training time", True),
         "repeat": ("Settings, and how to repeat this", True),
     }
@@ -64,7 +63,6 @@ def points(summary: Summary) -> dict[str, str]:
         "Does Fuzzy OPF help?": gain_sentence(summary, "fuzzy_opf"),
         "And along the tree?": gain_sentence(summary, "fuzzy_opf_tree"),
         "How much do σ and k_max matter?": sensitivity_sentence(summary),
-        "What do ties cost?": tie_sentence(summary),
         "How fast is training?": speed_sentence(summary),
     }
 
@@ -136,21 +134,6 @@ def sensitivity_sentence(summary: Summary) -> str:
             told[-1] += f", the worst {100 * worst['worst']:.1f} on {dataset_title(worst['dataset'])}"
     text = "; ".join(told)
     return f"{text[0].upper()}{text[1:]}." if text else ""
-
-
-def tie_sentence(summary: Summary) -> str:
-    """Say what ties cost the textbook algorithm where they cost most, and what they cost ours."""
-    ties = summary.experiment.ties
-    if ties.empty:
-        return ""
-    worst, ours = ties.loc[ties["textbook_error"].idxmax()], ties["training_error"].max()
-    if not worst["textbook_error"]:
-        return "Ties cost the textbook algorithm no training label on any set."
-    return (
-        f"On {dataset_title(worst['dataset'])} ties cost the textbook algorithm up to "
-        f"{percent(worst['textbook_error'])} of its training labels, though theory promises none; ours loses "
-        f"{'none on any set' if ours == 0 else f'up to {percent(ours)}'}."
-    )
 
 
 def speed_sentence(summary: Summary) -> str:

@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import groupby, product
@@ -21,22 +21,19 @@ import pandas as pd
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from pathforest._reproduction import contestants, data, textbook
+from pathforest._reproduction import contestants, data
 from pathforest._reproduction.experiment import (
     CLASSIFIERS,
     COMPETITION_OF,
     LANDSCAPE_COLUMNS,
     RESULT_COLUMNS,
-    TIE_COLUMNS,
     Experiment,
     Samples,
     Settings,
 )
 from pathforest._utils.files import replace_file
 from pathforest._utils.progress import hidden_progress, progress
-from pathforest.classifier import OPFClassifier
 
-TIES = "textbook"  # the tie story's name, beside those of the classifiers
 LIBRARIES = ("pathforest", "numpy", "scipy", "scikit-learn")  # other versions may give other numbers
 
 Place = tuple[str, int, str]  # dataset, run, classifier
@@ -120,8 +117,7 @@ def _keys(settings: Settings, samples: dict[str, Samples]) -> dict[Place, dict[s
     rest |= {"versions": versions(LIBRARIES), "processor": platform.machine()}
     keys = {}
     for dataset, here in samples.items():
-        names = [*settings.classifiers, *([TIES] if len(here.y) <= textbook.LARGEST else [])]
-        for run, name in product(range(settings.runs), names):
+        for run, name in product(range(settings.runs), settings.classifiers):
             place = {"dataset": dataset, "run": run, "classifier": name, "data": here.checksum}
             keys[dataset, run, name] = place | rest
     return keys
@@ -146,44 +142,23 @@ def _run(task: Task, settings: Settings) -> tuple[float, dict[Place, dict[str, A
     """Return the work done, and the outcome of each classifier."""
     dataset, run, names, samples = task
 
-    def rng() -> np.random.Generator:
-        return np.random.default_rng([settings.seed, run, *dataset.encode()])
-
+    rng = np.random.default_rng([settings.seed, run, *dataset.encode()])
     with threadpool_limits(1), hidden_progress():
-        if names == [TIES]:
-            outcomes = {TIES: _lost_to_ties(samples, rng)}
-        else:
-            parts = data.PRESETS[settings.preset](samples, rng())
-            outcomes = {name: outcome._asdict() for name, outcome in contestants.run(names, parts)}
-    return task.work, {(dataset, run, name): outcome for name, outcome in outcomes.items()}
+        parts = data.PRESETS[settings.preset](samples, rng)
+        found = {(dataset, run, name): one._asdict() for name, one in contestants.run(names, parts)}
+    return task.work, found
 
 
-def _lost_to_ties(samples: Samples, rng: Callable[[], np.random.Generator]) -> dict[str, float]:
-    """Train the textbook's OPF and ours on the same orders; unscaled, because rounding breaks ties."""
-    rows, *_ = data.split_rows(samples.y, rng())
-    X, y = samples.X[rows], samples.y[rows]
-    errors = {
-        "textbook_error": textbook.training_error,
-        "training_error": lambda X, y: OPFClassifier().fit(X, y).training_error_,
-    }
-    return {name: textbook.worst_training_error(error, X, y, rng()) for name, error in errors.items()}
-
-
-def _tables(outcomes: dict[Place, dict[str, Any]]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Gather results, landscapes and ties, in the order of datasets, runs and classifiers."""
-    results, landscapes, ties = [], [], []
+def _tables(outcomes: dict[Place, dict[str, Any]]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Gather results and landscapes, in the order of datasets, runs and classifiers."""
+    results, landscapes = [], []
     for (dataset, run, name), outcome in outcomes.items():
-        place = {"dataset": dataset, "run": run}
-        if name == TIES:
-            ties.append(place | outcome)
-            continue
-        results.append(place | {"classifier": name} | outcome["result"])
+        results.append({"dataset": dataset, "run": run, "classifier": name} | outcome["result"])
         competition = COMPETITION_OF.get(name)
         landscapes += [(dataset, run, competition, *cell) for cell in outcome["landscape"]]
     return (
         pd.DataFrame(results, columns=RESULT_COLUMNS).astype({"k_max": "Int64", "best_k": "Int64"}),
         pd.DataFrame(landscapes, columns=LANDSCAPE_COLUMNS),
-        pd.DataFrame(ties, columns=TIE_COLUMNS),
     )
 
 

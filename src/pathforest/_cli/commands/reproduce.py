@@ -26,8 +26,8 @@ def reproduce(
 ) -> None:
     """Repeat the experiment of the Fuzzy OPF paper and write a report.
 
-    Writes results.parquet, landscapes.parquet, ties.parquet and report.html. A run that was stopped continues
-    when the same command is given again.
+    Writes results.parquet, landscapes.parquet and report.html. A run that was stopped continues when the same
+    command is given again.
 
     Examples
     --------
