@@ -133,10 +133,10 @@ $(PACKAGE): $(BUILDERS) $(SOURCES)
 	$(INSTALL) --no-build-isolation --editable '.[all]'
 	touch $@
 
-# Compiled in less time than for use, in a build folder that `make install` does not use.
+# Compiled in half the time, several sources at once, in a build folder that `make install` does not use.
 $(VENV)/.demo: $(BUILDERS) $(SOURCES)
-	$(INSTALL) --no-build-isolation --editable . --group demo \
-	    -C build-dir=build/demo/cmake -C cmake.define.CMAKE_CXX_FLAGS_RELEASE='-O2 -DNDEBUG'
+	$(INSTALL) --no-build-isolation --editable . --group demo -C build-dir=build/demo/cmake \
+	    -C cmake.define.CMAKE_UNITY_BUILD=ON -C cmake.define.CMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG'
 	touch $@
 
 # A second environment that borrows the packages of the first through a path file: a path file does not run the path files

@@ -18,7 +18,6 @@ from pathforest import (
     OPFClassifier,
     OPFClustering,
     OPFKNNClassifier,
-    OPFOutlierDetector,
     OPFPruner,
     TablePreprocessor,
 )
@@ -29,7 +28,6 @@ from pathforest.plotting import (
     plot_explanation,
     plot_forest,
     plot_landscape,
-    plot_outliers,
 )
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -51,7 +49,6 @@ PLAIN = OPFClassifier().fit(X, Y)
 FUZZY = FuzzyOPFClassifier(sigma=0.3, competition="tree").fit(X, Y)
 CLUSTERS = OPFClustering(selection="cut", k_max=8).fit(X)
 DOMES = OPFClustering(n_neighbors=3).fit(X)
-OUTLIERS = OPFOutlierDetector(contamination=0.1).fit(X)
 PRUNED = OPFPruner().fit(X, Y)
 SCALED = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
 MATRIX = OPFClassifier(metric="precomputed").fit(DISTANCES, Y)
@@ -82,7 +79,6 @@ PICTURES = {
     "explanation": (lambda model, **more: plot_explanation(model, QUERY, **more), PLAIN),
     "features": (lambda model, **more: plot_explanation(model, QUERY, kind="features", **more), PLAIN),
     "images": (lambda model, **more: plot_explanation(model, QUERY, image_shape=(1, 2), **more), PLAIN),
-    "outliers": (plot_outliers, OUTLIERS),
     "pruned": (plot_forest, PRUNED),
 }
 each_picture = pytest.mark.parametrize(("plot", "model"), PICTURES.values(), ids=PICTURES)
@@ -137,9 +133,6 @@ REFUSALS = {  # ValueError, if no other is named
     "plot_forest(MATRIX)": "metric='precomputed' and knows no positions; pass X",
     "plot_explanation(MATRIX, DISTANCES[0])": "knows no positions; pass X",
     "plot_explanation(MATRIX, DISTANCES[0], X)": "pass its position",
-    "plot_outliers(clone(OUTLIERS).set_params(metric='precomputed').fit(DISTANCES), DISTANCES)":
-        "knows no positions; pass X, or position",
-    "plot_outliers(OUTLIERS, position=X[:9])": "position has 9 rows for 60 samples",
     "plot_forest(StandardScaler().fit(X))": (TypeError, "StandardScaler has no predecessor_ to draw"),
     "plot_forest(clone(SEARCH).set_params(refit=False).fit(X, Y))": (TypeError, "refit=True"),
     "plot_forest(PLAIN, color='membership')": (TypeError, "OPFClassifier has no membership_ to draw"),
@@ -149,7 +142,6 @@ REFUSALS = {  # ValueError, if no other is named
     "plot_clusters(PLAIN)": (TypeError, "OPFClassifier has no cluster_roots_ to draw"),
     "plot_clusters(CLUSTERS, ax=matplotlib.figure.Figure().subplots(1, 3))": "3 axes",
     "plot_cluster_tree(PLAIN)": (TypeError, "no cluster_tree_ to draw; pass an OPFClustering"),
-    "plot_outliers(PLAIN)": (TypeError, "OPFClassifier has no offset_ to draw; pass an OPFOutlier"),
     "plot_decision_regions(WIDE_MODEL)": "need 2 features, and the model has 14; fit it",
     "plot_decision_regions(MATRIX, X)": "need features, and metric='precomputed'",
     "plot_decision_regions(PLAIN, X[:, :1])": "X has 1 columns, but the model was fitted",
@@ -192,10 +184,9 @@ def test_more_features_are_drawn_on_the_plane_of_most_variance():
 
 
 def test_one_feature_has_a_height():
-    model, detector = OPFClassifier().fit(X[:, :1], Y), OPFOutlierDetector().fit(X[:, :1])
-    display = plot_forest(model)
+    display = plot_forest(model := OPFClassifier().fit(X[:, :1], Y))
     np.testing.assert_array_equal(places(display.samples_), np.column_stack([X[:, 0], model.cost_]))
-    assert (display.ax_.get_ylabel(), plot_outliers(detector).ax_.get_ylabel()) == ("path cost", "score")
+    assert display.ax_.get_ylabel() == "path cost"
 
 
 def test_axes_have_the_names_of_the_features():
@@ -338,26 +329,6 @@ def test_the_tree_has_a_bar_for_each_of_the_largest_domes(n_domes):
     points, border = display.size_ax_.lines
     np.testing.assert_array_equal(points.get_ydata(), np.sort(tree["height"])[::-1])
     assert border.get_xdata()[0] == len(DOMES.cluster_roots_) + 0.5
-
-
-@pytest.mark.parametrize("new", [None, X[::3] * 1.5], ids=["training", "new"])
-def test_outliers_have_rings_and_colours_are_scores(new):
-    display = plot_outliers(OUTLIERS, new)
-    seen = X if new is None else new
-    scores, is_outlier = OUTLIERS.score_samples(seen), OUTLIERS.predict(seen) < 0
-    np.testing.assert_array_equal(places(display.samples_), seen)
-    np.testing.assert_allclose(display.samples_.get_array(), np.maximum(scores, -3))
-    np.testing.assert_array_equal(places(display.outliers_), seen[is_outlier])
-    n = int(is_outlier.sum())
-    assert display.ax_.get_title() == f"{n} outlier{'s' * (n != 1)} among {len(seen)} samples"
-    assert sum(bar.get_height() for bar in display.score_ax_.patches) == len(seen)
-
-
-def test_the_border_is_where_scores_cross_the_threshold():
-    points = np.vstack([path.vertices for path in plot_outliers(OUTLIERS).border_.get_paths()])
-    assert len(points) > 20
-    assert np.abs(OUTLIERS.decision_function(points)).max() < 0.2
-    assert plot_outliers(OPFOutlierDetector().fit(WIDE)).border_ is None
 
 
 def test_each_place_shows_the_best_over_the_other_parameters():

@@ -187,9 +187,9 @@ class Builder {
 
 // Lists of this length leave few samples to ask. The tree answers so quickly that short ones do.
 template <class Engine>
-constexpr Index list_length = 10;
+constexpr Index starting_length = 10;
 template <class T>
-constexpr Index list_length<KdTreeEngine<T>> = 4;
+constexpr Index starting_length<KdTreeEngine<T>> = 4;
 
 // For each query that `ask` makes the nearest sample whose component is not its own, no farther than its
 // reach.
@@ -226,7 +226,7 @@ std::vector<Arc> spanning_tree(const AnyEngine& any, Control& control) {
     // Sorted when the lists are gone, and their memory is free.
     std::vector<Arc> arcs = visit_samples(any, [&](const auto& engine) {
         const Index n = engine.n_samples();
-        const Index k = std::min(n - 1, list_length<std::remove_cvref_t<decltype(engine)>>);
+        const Index k = std::min(n - 1, starting_length<std::remove_cvref_t<decltype(engine)>>);
         std::vector<double> distances(at(n, k));
         std::vector<Index> positions(at(n, k));
         Parts parts(any, control);

@@ -5,7 +5,6 @@ from pathforest.plotting.clusters import plot_cluster_tree, plot_clusters
 from pathforest.plotting.explanation import plot_explanation
 from pathforest.plotting.forest import plot_forest
 from pathforest.plotting.landscape import plot_landscape
-from pathforest.plotting.outliers import plot_outliers
 from pathforest.plotting.regions import plot_decision_regions
 
 __all__ = [
@@ -16,5 +15,4 @@ __all__ = [
     "plot_explanation",
     "plot_forest",
     "plot_landscape",
-    "plot_outliers",
 ]

@@ -178,14 +178,6 @@ def marker_size(n_samples: int) -> float:
     return float(np.clip(9000 / n_samples, 3, 30))
 
 
-def draw_scores(ax: Axes, xy: np.ndarray, values: np.ndarray, larger: float = 1.0) -> Any:
-    """Draw samples in the colours of a scale."""
-    return ax.scatter(
-        *xy.T, c=values, s=larger * marker_size(len(xy)), cmap=DENSITY, edgecolors="#555555", linewidths=0.3,
-        zorder=3, rasterized=len(xy) > RASTER,
-    )  # fmt: skip
-
-
 def draw_forest(
     ax: Axes, xy: np.ndarray, predecessor: np.ndarray, samples: Any, paths: np.ndarray, alpha: float = 1.0
 ) -> dict[str, Any]:
@@ -199,10 +191,10 @@ def draw_forest(
         linewidths=0.6 + size / 50, alpha=(0.4 if is_scale else 0.7) * alpha, zorder=2, rasterized=raster,
     )  # fmt: skip
     ax.add_collection(arcs)
-    points = draw_scores(ax, xy, samples) if is_scale else ax.scatter(
-        *xy.T, s=size, c=samples, alpha=alpha, edgecolors=[ax.get_facecolor()], linewidths=size / 75,
-        zorder=3, rasterized=raster,
-    )  # fmt: skip
+    edges = {"edgecolors": [ax.get_facecolor()], "linewidths": size / 75, "alpha": alpha}
+    if is_scale:
+        edges = {"edgecolors": "#555555", "linewidths": 0.3, "cmap": DENSITY}
+    points = ax.scatter(*xy.T, s=size, c=samples, zorder=3, rasterized=raster, **edges)
     rings = ax.scatter(
         *xy[predecessor < 0].T, s=size + 25, facecolors="none", edgecolors=ink(), linewidths=1.1,
         alpha=alpha, zorder=4, rasterized=raster,

@@ -22,7 +22,6 @@ ADVICE = {
     "cluster_roots_": "pass an OPFClustering",
     "cluster_tree_": "pass an OPFClustering",
     "classes_": "pass a classifier",
-    "offset_": "pass an OPFOutlierDetector",
 }
 
 
@@ -39,9 +38,31 @@ class Source(NamedTuple):
 def find_source(estimator: Any, X: Any = None, needs: str = "predecessor_") -> Source:
     """Look for the model to draw and its samples; `needs` names the attribute that is drawn."""
     opened, kept = open_model(estimator, "predecessor_", needs)
-    samples, names = find_positions(opened, X, estimator)
+    model = opened.model
+    if X is not None:
+        try:
+            samples = check_array(X, dtype=np.float64, input_name="X")
+        except ValueError:
+            if model._fit_X is None:
+                raise
+            X = opened.represent(X)  # where the samples lie for the model
+            samples = check_queries(model, X).astype(np.float64, copy=False)
+        names = column_names(X, samples.shape[1])
+    elif model._fit_X is None:
+        raise ValueError(
+            "the model was fitted with metric='precomputed' and knows no positions; pass X, such as "
+            "Isomap(metric='precomputed').fit_transform(distances)"
+        )
+    else:
+        samples = model._fit_X.astype(np.float64, copy=False)
+        names = [f"representation, component {i + 1}" for i in range(samples.shape[1])]
+        if only_scales(opened.steps):
+            named = [
+                one for one in (model, estimator) if hasattr(one, "feature_names_in_") and not opened.steps
+            ]
+            names = column_names(named[0] if named else None, samples.shape[1])
     if X is None or kept is None:
-        n_samples = len(opened.model.predecessor_)
+        n_samples = len(model.predecessor_)
         if len(samples) != n_samples:
             raise ValueError(
                 f"X has {len(samples)} rows, but the model was fitted on {n_samples} samples; pass one "
@@ -66,30 +87,6 @@ def open_model(estimator: Any, *needs: str) -> tuple[Opened, np.ndarray | None]:
         if not hasattr(opened.model, attribute):
             raise TypeError(f"{type(opened.model).__name__} has no {attribute} to draw; {ADVICE[attribute]}")
     return opened, kept
-
-
-def find_positions(opened: Opened, X: Any, *outer: Any) -> tuple[np.ndarray, list[str]]:
-    """Return where samples, None for the training ones, lie as numbers or for the model; and the names."""
-    model = opened.model
-    if X is not None:
-        try:
-            samples = check_array(X, dtype=np.float64, input_name="X")
-        except ValueError:
-            if model._fit_X is None:
-                raise
-            X = opened.represent(X)
-            samples = check_queries(model, X).astype(np.float64, copy=False)
-        return samples, column_names(X, samples.shape[1])
-    if model._fit_X is None:
-        raise ValueError(
-            "the model was fitted with metric='precomputed' and knows no positions; pass X, or position "
-            "to plot_outliers, such as Isomap(metric='precomputed').fit_transform(distances)"
-        )
-    samples = model._fit_X.astype(np.float64, copy=False)
-    if not only_scales(opened.steps):
-        return samples, [f"representation, component {i + 1}" for i in range(samples.shape[1])]
-    named = [one for one in (model, *outer) if hasattr(one, "feature_names_in_") and not opened.steps]
-    return samples, column_names(named[0] if named else None, samples.shape[1])
 
 
 def column_names(X: Any, n_columns: int) -> list[str]:

@@ -86,7 +86,10 @@ def plot_decision_regions(
     samples, names, labels = top_samples(estimator, X, y)
     codes = class_codes(labels, estimator.classes_, len(samples))
     ax, colors = axes_or_new(ax), class_colors(len(estimator.classes_))
-    low, high = limits(samples, positive=tags.positive_only)
+    low, high = samples.min(axis=0), samples.max(axis=0)
+    margin = np.where(high > low, MARGIN * (high - low), 0.5)
+    low, high = low - margin, high + margin
+    low = np.maximum(low, 0) if tags.positive_only else low  # such metrics get no others
     # The colour of a pixel is that of its centre.
     steps = (np.arange(grid_resolution) + 0.5) / grid_resolution
     grid = np.stack(np.meshgrid(*(low + steps[:, None] * (high - low)).T), axis=-1)
@@ -120,13 +123,6 @@ def top_samples(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, list[str], 
             "pass X, and y for their labels"
         )
     return source.samples, source.names, source.model.label_ if y is None else y
-
-
-def limits(samples: np.ndarray, positive: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and the upper corner of the picture; metrics of positive features get no others."""
-    low, high = samples.min(axis=0), samples.max(axis=0)
-    margin = np.where(high > low, MARGIN * (high - low), 0.5)
-    return np.maximum(low - margin, 0) if positive else low - margin, high + margin
 
 
 def tint(estimator: Any, grid: np.ndarray, colors: np.ndarray) -> np.ndarray:
