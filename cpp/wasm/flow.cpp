@@ -4,6 +4,9 @@
 #include "pathforest/forest/geodesic.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
 
 using namespace pathforest;
 
@@ -13,40 +16,108 @@ namespace {
 struct OfClass {
     std::vector<Index> seeds;
     std::vector<double> cost;
+    std::vector<Index> root;
     std::vector<double> next;  // per seed, the cost of the path to the nearest other seed
 };
 
 struct Flow {
     KnnGraph graph;
-    Adjacency listed_by;
+    Adjacency listed_by;               // without those who are listed themselves
     std::span<const Index> elsewhere;  // per sample, the nearest of other components; ascending, then none
     Index n_elsewhere;
+    std::span<const double> features;  // none if elsewhere knows all components
     std::vector<OfClass> classes;
 };
 
+Adjacency listed_by_others(const KnnGraph& graph) {
+    return Adjacency(graph.n_samples, [&](auto visit) {
+        for (Index u = 0; u < graph.n_samples; ++u) {
+            for (Index c = 0; c < graph.k; ++c) {
+                const Index v = graph.index(u, c);
+                const auto own = graph.indices.subspan(at(v, graph.k), as_size(graph.k));
+                if (std::find(own.begin(), own.end(), u) == own.end()) visit(v, {graph.distance(u, c), u});
+            }
+        }
+    });
+}
+
+// Lets a class have more seeds: their paths run as far as they are cheaper.
+void extend(const Flow& flow, OfClass& of_class, const std::vector<Index>& seeds) {
+    using Waiting = std::pair<double, Index>;
+    std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue;
+    const auto offer = [&](Index u, double cost, Index root) {
+        if (cost >= of_class.cost[as_size(u)]) return;
+        of_class.cost[as_size(u)] = cost;
+        of_class.root[as_size(u)] = root;
+        queue.emplace(cost, u);
+    };
+    for (const Index seed : seeds) {
+        if (of_class.root[as_size(seed)] == seed) continue;
+        of_class.root[as_size(seed)] = seed;  // at cost 0 it may have been reached before
+        of_class.cost[as_size(seed)] = infinity;
+        offer(seed, 0.0, seed);
+    }
+    while (!queue.empty()) {
+        const auto [cost, q] = queue.top();
+        queue.pop();
+        if (cost > of_class.cost[as_size(q)]) continue;
+        const Index root = of_class.root[as_size(q)];
+        for (Index c = 0; c < flow.graph.k; ++c)
+            offer(flow.graph.index(q, c), cost + flow.graph.distance(q, c), root);
+        for (const Neighbour& listing : flow.listed_by.of(q))
+            offer(listing.sample, cost + listing.distance, root);
+    }
+    of_class.seeds = seeds;
+}
+
 // A path to another seed crosses to a sample that another seed has reached, and from there goes straight on.
-std::vector<double> costs_to_others(const KnnGraph& graph, const GeodesicPaths& paths,
-                                    const std::vector<Index>& seeds) {
+void find_next(const KnnGraph& graph, OfClass& of_class) {
     std::vector<double> nearest(as_size(graph.n_samples), infinity);
     for (Index u = 0; u < graph.n_samples; ++u) {
-        for (Index c = 0; c < graph.k; ++c) {
-            const Index v = graph.index(u, c), a = paths.root[as_size(u)], b = paths.root[as_size(v)];
-            if (a == none || a == b) continue;
-            const double cost = paths.cost[as_size(u)] + graph.distance(u, c) + paths.cost[as_size(v)];
+        const Index a = of_class.root[as_size(u)];
+        for (Index c = 0; c < graph.k && a != none; ++c) {
+            const Index v = graph.index(u, c), b = of_class.root[as_size(v)];
+            if (a == b) continue;
+            const double cost = of_class.cost[as_size(u)] + graph.distance(u, c) + of_class.cost[as_size(v)];
             for (const Index seed : {a, b}) nearest[as_size(seed)] = std::min(nearest[as_size(seed)], cost);
         }
     }
-    std::vector<double> of_seeds;
-    for (const Index seed : seeds) of_seeds.push_back(nearest[as_size(seed)]);
-    return of_seeds;
+    of_class.next.clear();
+    for (const Index seed : of_class.seeds) of_class.next.push_back(nearest[as_size(seed)]);
 }
 
-OfClass paths_of(const Flow& flow, std::vector<Index> seeds) {
-    Control control;
-    const std::vector<double> ones(seeds.size(), 1.0);
-    GeodesicPaths paths = geodesic_paths(flow.graph, flow.listed_by, seeds, ones, control);
-    std::vector<double> next = costs_to_others(flow.graph, paths, seeds);
-    return {std::move(seeds), std::move(paths.cost), std::move(next)};
+// The paths of a class from these seeds, by those of the old class that has most of them and no other.
+OfClass paths_of(Flow& flow, const std::vector<Index>& seeds) {
+    OfClass* best = nullptr;
+    for (OfClass& old : flow.classes) {
+        if (!old.seeds.empty() &&
+            std::includes(seeds.begin(), seeds.end(), old.seeds.begin(), old.seeds.end()) &&
+            !(best && best->seeds.size() >= old.seeds.size()))
+            best = &old;
+    }
+    const auto n = as_size(flow.graph.n_samples);
+    OfClass found = best ? std::move(*best)
+                         : OfClass{{}, std::vector<double>(n, infinity), std::vector<Index>(n, none), {}};
+    if (best) best->seeds.clear();
+    if (found.seeds == seeds) return found;
+    extend(flow, found, seeds);
+    find_next(flow.graph, found);
+    return found;
+}
+
+// The nearest of some samples, ascending, by their features; `none` if these are not known.
+Index nearest_of(const Flow& flow, const std::vector<Index>& samples, Index own) {
+    const std::size_t d = flow.features.size() / as_size(flow.graph.n_samples);
+    const double* x = flow.features.data() + as_size(own) * d;
+    Index nearest = none;
+    double least = infinity;
+    for (std::size_t place = 0; d > 0 && place < samples.size(); ++place) {
+        const double* other = flow.features.data() + as_size(samples[place]) * d;
+        double distance = 0.0;
+        for (std::size_t f = 0; f < d; ++f) distance += (x[f] - other[f]) * (x[f] - other[f]);
+        if (distance < least) least = distance, nearest = samples[place];
+    }
+    return nearest;
 }
 
 double to_eighth(double ratio) {
@@ -58,10 +129,11 @@ double to_eighth(double ratio) {
 
 // Takes the arrays over, whose memory stays theirs.
 PATHFOREST_EXPORT(pf_graph)
-Flow* pf_graph(const double* distances, const Index* indices, Index n, Index k, const Index* elsewhere,
-               Index n_elsewhere) {
+Flow* pf_graph(Index n, const double* distances, const Index* indices, Index k, const Index* elsewhere,
+               Index n_elsewhere, const double* features, Index n_features) {
     const KnnGraph graph{{distances, at(n, k)}, {indices, at(n, k)}, n, k};
-    return new Flow{graph, reversed_lists(graph), {elsewhere, at(n, n_elsewhere)}, n_elsewhere, {}};
+    return new Flow{graph,       listed_by_others(graph),       {elsewhere, at(n, n_elsewhere)},
+                    n_elsewhere, {features, at(n, n_features)}, {}};
 }
 
 // Spreads the labels of the samples with a code, the others have -1; every class has one. Per sample:
@@ -82,11 +154,7 @@ void pf_flow(Flow* flow, const Index* codes, Index n_classes, Index* label, Inde
         if (codes[i] != none) seeds[as_size(codes[i])].push_back(i);
     }
     std::vector<OfClass> found;
-    for (const auto& of_class : seeds) {
-        const auto known = std::find_if(flow->classes.begin(), flow->classes.end(),
-                                        [&](const OfClass& old) { return old.seeds == of_class; });
-        found.push_back(known == flow->classes.end() ? paths_of(*flow, of_class) : std::move(*known));
-    }
+    for (const auto& of_class : seeds) found.push_back(paths_of(*flow, of_class));
     flow->classes = std::move(found);
     std::vector<std::span<const double>> costs;
     for (const OfClass& of_class : flow->classes) costs.push_back(of_class.cost);
@@ -102,6 +170,10 @@ void pf_flow(Flow* flow, const Index* codes, Index n_classes, Index* label, Inde
     }
     Control control;
     const GeodesicPaths paths = geodesic_paths(flow->graph, flow->listed_by, starts, start_factors, control);
+    std::vector<Index> reached;
+    for (Index i = 0; i < n; ++i) {
+        if (paths.root[as_size(i)] != none) reached.push_back(i);
+    }
     for (Index i = 0; i < n; ++i) {
         const auto s = as_size(i);
         Index from = i;  // the sample whose root counts
@@ -113,6 +185,7 @@ void pf_flow(Flow* flow, const Index* codes, Index n_classes, Index* label, Inde
                 if (near == none) break;
                 if (paths.root[as_size(near)] != none) from = near;
             }
+            if (from == none) from = nearest_of(*flow, reached, i);
             predecessor[i] = from;
         }
         label[i] = from == none ? none : codes[paths.root[as_size(from)]];

@@ -1,10 +1,12 @@
 #include "pathforest/forest/geodesic.hpp"
 
-#include "pathforest/heap.hpp"
 #include "pathforest/ties.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <queue>
+#include <utility>
 
 namespace pathforest {
 
@@ -18,36 +20,40 @@ GeodesicPaths geodesic_paths(const KnnGraph& graph, const Adjacency& listed_by, 
     const auto n = as_size(graph.n_samples);
     GeodesicPaths paths{std::vector<double>(n, infinity), std::vector<Index>(n, none),
                         std::vector<Index>(n, none)};
-    std::vector<Arc> last(n);       // of the path to each sample
-    std::vector<double> factor(n);  // of the path's seed
-    std::vector<char> has_left(n, 0);
-    IndexedHeap<double> queue(graph.n_samples);
+    std::vector<Arc> last(n);                // of the path to each sample
+    std::vector<double> factor(n);           // of the path's seed
+    std::vector<double> limit(n, infinity);  // costlier offers are of no use
+    // Waiting samples, each once for every cost that it has had: the lowest comes first.
+    using Waiting = std::pair<double, Index>;
+    std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue;
     for (std::size_t i = 0; i < seeds.size(); ++i) {
-        const Index seed = seeds[i];
-        paths.cost[as_size(seed)] = 0.0;
-        paths.root[as_size(seed)] = seed;
-        factor[as_size(seed)] = factors[i];
-        queue.set(seed, 0.0);
+        const auto seed = as_size(seeds[i]);
+        paths.cost[seed] = 0.0;
+        paths.root[seed] = seeds[i];
+        factor[seed] = factors[i];
+        limit[seed] = -infinity;
+        queue.emplace(0.0, seeds[i]);
     }
     const auto offer = [&](Index q, Index u, double distance) {
         const auto to = as_size(u);
-        // A sample that has left is final: samples at distance 0 could become one another's predecessors.
-        const bool is_seed = paths.root[to] == u;
-        if (is_seed || has_left[to]) return;
         const double cost = paths.cost[as_size(q)] + factor[as_size(q)] * distance;
+        if (cost > limit[to]) return;  // so are most, and nothing else is looked up for them
         const Arc arc = Arc::between(distance, q, u);
-        if (cost > paths.cost[to] || (cost == paths.cost[to] && arc > last[to])) return;
-        paths.cost[to] = cost;
+        if (cost == paths.cost[to] && arc > last[to]) return;
+        if (cost < paths.cost[to]) queue.emplace(cost, u);
+        limit[to] = paths.cost[to] = cost;
         paths.predecessor[to] = q;
         paths.root[to] = paths.root[as_size(q)];
         factor[to] = factor[as_size(q)];
         last[to] = arc;
-        queue.set(u, cost);
     };
     for (Index step = 0; !queue.empty(); ++step) {
         if (step % samples_between_pauses == 0) control.check();
-        const Index q = queue.pop();
-        has_left[as_size(q)] = 1;
+        const auto [cost, q] = queue.top();
+        queue.pop();
+        if (cost > paths.cost[as_size(q)]) continue;
+        // A sample that leaves is final: those at distance 0 could become one another's predecessors.
+        limit[as_size(q)] = -infinity;
         for (Index c = 0; c < graph.k; ++c) offer(q, graph.index(q, c), graph.distance(q, c));
         for (const Neighbour& listing : listed_by.of(q)) offer(q, listing.sample, listing.distance);
     }

@@ -17,7 +17,7 @@ const Flow = (() => {
   };
 
   // `labels` are numbers in `names`, -1 where a sample has none.
-  async function open(bytes, { distances, indices, elsewhere }, n) {
+  async function open(bytes, { distances, indices, elsewhere, features }, n) {
     // Of a system the core asks for the time only, and does nothing with it.
     const nothing = new Proxy({}, { get: (_, name) => () => (name === "clock_time_get" ? 0 : 52) });
     const { instance } = await WebAssembly.instantiate(bytes, { wasi_snapshot_preview1: nothing });
@@ -32,24 +32,29 @@ const Flow = (() => {
       new array.constructor(core.memory.buffer, place, array.length).set(array);
       return place;
     };
-    const graph = core.pf_graph(put(distances), put(indices), n, indices.length / n, put(elsewhere), elsewhere.length / n);
+    const rows = [indices, elsewhere, features].map((array) => array.length / n);
+    const graph = core.pf_graph(n, put(distances), put(indices), rows[0], put(elsewhere), rows[1], put(features), rows[2]);
     const codes = room(4 * n);
     const types = { label: Int32Array, from: Int32Array, cost: Float64Array, confidence: Float64Array, rival: Int32Array, checked: Int32Array };
     const places = Object.entries(types).map(([name, Type]) => [name, Type, room(n * Type.BYTES_PER_ELEMENT)]);
     let factors = room(8);
+    // Numbers become others; -1 stays.
+    const renumber = (array, numbers) => {
+      for (let i = 0; i < array.length; i++) if (array[i] !== NONE) array[i] = numbers[array[i]];
+      return array;
+    };
     return (labels, names, ofIntegers) => {
-      const used = new Set(labels);
-      used.delete(NONE);
-      if (used.size === 0) return null;
-      const order = inOrder([...used].map((number) => names[number]), ofIntegers).map((name) => names.indexOf(name));
-      const codeOf = new Map(order.map((number, code) => [number, code]));
-      put(Int32Array.from(labels, (number) => codeOf.get(number) ?? NONE), codes);
+      const isUsed = names.map(() => false);
+      for (const number of labels) if (number !== NONE) isUsed[number] = true;
+      const order = inOrder(names.filter((_, number) => isUsed[number]), ofIntegers).map((name) => names.indexOf(name));
+      if (order.length === 0) return null;
+      put(renumber(labels.slice(), names.map((_, number) => order.indexOf(number))), codes);
       core.pf_free(factors);
       factors = room(8 * order.length);
       core.pf_flow(graph, codes, order.length, ...places.map(([, , place]) => place), factors);
       const found = {};
       for (const [name, Type, place] of places) found[name] = new Type(core.memory.buffer, place, n).slice();
-      for (const name of ["label", "rival", "checked"]) found[name] = found[name].map((code) => order[code] ?? NONE);
+      for (const name of ["label", "rival", "checked"]) renumber(found[name], order);
       found.factors = new Float64Array(core.memory.buffer, factors, order.length).slice();
       return found;
     };
@@ -59,13 +64,16 @@ const Flow = (() => {
   const followers = (from) => {
     const waiting = new Int32Array(from.length), count = new Int32Array(from.length).fill(1);
     for (const sample of from) if (sample >= 0) waiting[sample]++;
-    const leaves = [];
-    waiting.forEach((open, sample) => { if (open === 0) leaves.push(sample); });
-    while (leaves.length) {
-      const leaf = leaves.pop(), next = from[leaf];
-      if (next < 0) continue;
-      count[next] += count[leaf];
-      if (--waiting[next] === 0) leaves.push(next);
+    for (let first = 0; first < from.length; first++) {
+      // Up from a leaf, as far as all others have come.
+      for (let leaf = first; waiting[leaf] === 0; ) {
+        waiting[leaf] = -1;
+        const next = from[leaf];
+        if (next < 0) break;
+        count[next] += count[leaf];
+        waiting[next]--;
+        leaf = next;
+      }
     }
     return count;
   };
@@ -93,17 +101,18 @@ const Flow = (() => {
     if (found) {
       const behind = followers(found.from);
       const several = found.factors.length > 1;
-      const worth = Float64Array.from(labels, (own, sample) => {
-        if (own >= 0) return -1;
+      const worth = new Float64Array(n);
+      for (let sample = 0; sample < n; sample++) {
+        if (labels[sample] >= 0) continue;
         const doubt = several || found.label[sample] < 0 ? 1 - found.confidence[sample] : found.cost[sample];
-        return doubt * Math.sqrt(behind[sample]);
-      });
-      const order = Int32Array.from(worth.keys()).filter((sample) => worth[sample] > 0);
-      order.sort((a, b) => worth[b] - worth[a] || a - b);
-      for (const sample of order) {
-        if (queue.length === most) break;
-        add(sample, several ? { border: true } : { far: true });
+        worth[sample] = doubt * Math.sqrt(behind[sample]);
       }
+      // So many are enough: what is in the queue keeps itself and its list out.
+      const least = worth.slice().sort()[Math.max(0, n - most * (k + 1) - skipped.size)];
+      const order = [];
+      for (let sample = 0; sample < n; sample++) if (worth[sample] > 0 && worth[sample] >= least) order.push(sample);
+      order.sort((a, b) => worth[b] - worth[a] || a - b);
+      for (const sample of order) add(sample, several ? { border: true } : { far: true });
     }
     for (const cluster of open) add(roots[cluster], { cluster: sizes[cluster] });
     return queue;

@@ -19,7 +19,7 @@
 
   let lists, xy, given, cells, run;
   try {
-    lists = { distances: await blob("distances", Float64Array), roots };
+    lists = { distances: await blob("distances", Float64Array), features: await blob("features", Float64Array), roots };
     for (const name of ["indices", "elsewhere", "clusters"]) lists[name] = await blob(name, Int32Array);
     [xy, given] = [await blob("xy", Float32Array), await blob("given", Int32Array)];
     cells = JSON.parse(new TextDecoder().decode(await blob("cells", Uint8Array)));
@@ -241,10 +241,11 @@
     })();
     const prepare = (on) => {
       const ratio = devicePixelRatio || 1;
-      [extent.width, extent.height] = [canvas.clientWidth, canvas.clientHeight];
-      [on.width, on.height] = [Math.round(extent.width * ratio), Math.round(extent.height * ratio)];
+      const [width, height] = [Math.round(extent.width * ratio), Math.round(extent.height * ratio)];
+      if (on.width !== width || on.height !== height) [on.width, on.height] = [width, height];
       const context = on.getContext("2d");
-      context.scale(ratio, ratio);
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      context.clearRect(0, 0, extent.width, extent.height);
       return context;
     };
     const dot = (context, code, [x, y], size) => {
@@ -253,26 +254,48 @@
       else context.arc(x, y, size, 0, 7);
       context.fill();
     };
+    const opacity = (code, sample) => (code === NONE ? 0.35 : 0.25 + 0.19 * Math.floor(3.99 * found.confidence[sample]));
+    let image = null;
+    // Many samples are squares of pixels, mixed here: a canvas takes long for each.
+    const drawMany = (context, small) => {
+      const { classes: shades, none, paper } = colour.get(), { width, height } = context.canvas;
+      const channels = (shade) => {
+        context.fillStyle = shade;
+        return [1, 3, 5].map((place) => parseInt(context.fillStyle.slice(place, place + 2), 16));
+      };
+      const palette = [...shades, none].map(channels);
+      if (image?.width !== width || image.height !== height) image = context.createImageData(width, height);
+      const { data } = image;
+      data.set([...channels(paper), 255]);
+      new Uint32Array(data.buffer).fill(new Uint32Array(data.buffer, 0, 1)[0]);
+      const side = Math.round((2 * small * width) / extent.width);
+      for (let sample = 0; sample < n; sample++) {
+        if (labels[sample] !== NONE) continue;
+        const left = Math.round(((xy[2 * sample] - view.x) / view.size) * width - side / 2);
+        const top = Math.round((1 - (xy[2 * sample + 1] - view.y) / view.size) * height - side / 2);
+        if (left < 0 || top < 0 || left + side > width || top + side > height) continue;
+        const code = found ? found.label[sample] : NONE, share = opacity(code, sample);
+        const shade = palette[code === NONE ? colours : code % colours];
+        for (let row = top; row < top + side; row++) {
+          for (let p = 4 * (row * width + left), end = p + 4 * side; p < end; p += 4) {
+            data[p] += (shade[0] - data[p]) * share;
+            data[p + 1] += (shade[1] - data[p + 1]) * share;
+            data[p + 2] += (shade[2] - data[p + 2]) * share;
+          }
+        }
+      }
+      context.putImageData(image, 0, 0);
+    };
     const draw = () => {
       const context = prepare(canvas), { classes: shades, none } = colour.get();
       const small = n > 5000 ? 1.4 : n > 800 ? 2.6 : 4;
-      // Samples of a colour and a paleness together: a canvas takes long to change them.
-      const together = new Map();
-      for (let sample = 0; sample < n; sample++) {
+      if (n > 5000 && extent.width > 1) drawMany(context, small);
+      for (let sample = 0; sample < n && n <= 5000; sample++) {
         if (labels[sample] !== NONE) continue;
         const code = found?.label[sample] ?? NONE;
-        const key = code === NONE ? NONE : 4 * code + Math.floor(3.99 * found.confidence[sample]);
-        together.get(key)?.push(sample) ?? together.set(key, [sample]);
-      }
-      for (const [key, samples] of together) {
-        const code = key === NONE ? NONE : key >> 2;
         context.fillStyle = code === NONE ? none : shades[code % colours];
-        context.globalAlpha = code === NONE ? 0.35 : 0.25 + 0.19 * (key & 3);
-        for (const sample of samples) {
-          const [x, y] = at(sample);
-          if (n > 5000) context.fillRect(x - small, y - small, 2 * small, 2 * small);
-          else dot(context, code, [x, y], small);
-        }
+        context.globalAlpha = opacity(code, sample);
+        dot(context, code, at(sample), small);
       }
       context.globalAlpha = 1;
       for (let sample = 0; sample < n; sample++) {
@@ -318,13 +341,13 @@
       if (hovered !== NONE) {
         tip.textContent = told(hovered);
         const [x, y] = at(hovered);
-        tip.style.left = `${Math.min(Math.max(x - 40, 4), Math.max(4, canvas.clientWidth - tip.offsetWidth - 4))}px`;
-        tip.style.top = `${y > canvas.clientHeight / 2 ? y - tip.offsetHeight - 14 : y + 14}px`;
+        tip.style.left = `${Math.min(Math.max(x - 40, 4), Math.max(4, extent.width - tip.offsetWidth - 4))}px`;
+        tip.style.top = `${y > extent.height / 2 ? y - tip.offsetHeight - 14 : y + 14}px`;
       }
       drawOver();
     };
-    const zoom = (factor, [x, y] = [canvas.clientWidth / 2, canvas.clientHeight / 2]) => {
-      const [a, b] = [x / canvas.clientWidth, 1 - y / canvas.clientHeight];
+    const zoom = (factor, [x, y] = [extent.width / 2, extent.height / 2]) => {
+      const [a, b] = [x / extent.width, 1 - y / extent.height];
       const size = Math.min(Math.max(view.size * factor, 1e-4), 20);
       view.x += a * (view.size - size);
       view.y += b * (view.size - size);
@@ -336,8 +359,8 @@
       draw();
     };
     const shift = (x, y) => {
-      view.x -= (x / canvas.clientWidth) * view.size;
-      view.y += (y / canvas.clientHeight) * view.size;
+      view.x -= (x / extent.width) * view.size;
+      view.y += (y / extent.height) * view.size;
       draw();
     };
     const isInside = ([x, y], ring) => ring.reduce((inside, [a, b], i) => {
@@ -348,24 +371,40 @@
       of("lasso").ariaPressed = String(on);
       canvas.classList.toggle("drawing", on);
     };
+    const fingers = new Map(); // where they are; two of them zoom, and move what lies between them
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
-      pressed = { last: place(event), moved: 0 };
-      drawing = canvas.classList.contains("drawing") ? [place(event)] : null;
+      fingers.set(event.pointerId, place(event));
+      pressed = { last: place(event), moved: fingers.size > 1 ? Infinity : 0 };
+      drawing = canvas.classList.contains("drawing") && fingers.size === 1 ? [place(event)] : null;
     });
+    const pinch = (event) => {
+      const [other] = [...fingers].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
+      const [before, now] = [fingers.get(event.pointerId), place(event)];
+      const far = ([x, y]) => Math.max(1, Math.hypot(x - other[0], y - other[1]));
+      zoom(far(before) / far(now), other);
+      fingers.set(event.pointerId, now);
+    };
     canvas.addEventListener("pointermove", (event) => {
       if (!pressed) return hover(event);
+      if (fingers.size === 2) return pinch(event);
       const here = place(event), [x, y] = [here[0] - pressed.last[0], here[1] - pressed.last[1]];
       pressed.moved += Math.abs(x) + Math.abs(y);
       pressed.last = here;
+      fingers.set(event.pointerId, here);
       if (!drawing) return pressed.moved > 4 && shift(x, y);
       drawing.push(here);
       drawOver();
     });
-    canvas.addEventListener("pointerup", (event) => {
-      const [ring, moved] = [drawing, pressed?.moved ?? 0];
+    const lift = (event) => {
+      fingers.delete(event.pointerId);
+      if (fingers.size) {
+        [pressed.last] = fingers.values();
+        return;
+      }
+      const [ring, moved] = [drawing, event.type === "pointerup" ? pressed?.moved ?? 0 : Infinity];
       pressed = drawing = null;
-      if (ring && moved > 8) {
+      if (ring && moved > 8 && moved < Infinity) {
         selected = Array.from(given.keys()).filter((sample) => given[sample] === NONE && isInside(at(sample), ring));
         lasso(false);
         show();
@@ -374,7 +413,9 @@
         selected = [];
         if (sample !== NONE) advance(sample);
       }
-    });
+    };
+    canvas.addEventListener("pointerup", lift);
+    canvas.addEventListener("pointercancel", lift);
     canvas.addEventListener("pointerleave", () => {
       hovered = NONE;
       tip.hidden = true;
@@ -398,7 +439,10 @@
     of("closer").onclick = () => zoom(1 / 1.4);
     of("farther").onclick = () => zoom(1.4);
     of("whole").onclick = whole;
-    new ResizeObserver(draw).observe(canvas);
+    new ResizeObserver(() => {
+      [extent.width, extent.height] = [canvas.clientWidth, canvas.clientHeight];
+      draw();
+    }).observe(canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { colour.refresh(); draw(); });
     return { draw };
   })();

@@ -34,8 +34,9 @@ from pathforest.semi_supervised import OPFSemiSupervisedClassifier
 HERE = Path(__file__).parent
 MOST = 50_000  # samples of a page
 NEIGHBORS = 10  # as OPFSemiSupervisedClassifier has by default
-ELSEWHERE = 32  # nearest samples of other components that a page knows; of more components, some may wait
+ELSEWHERE = 32  # nearest samples of other components that a page knows; of more components, also the features
 SCOUTED = 64  # neighbours among which they are looked for then
+FEATURES = 5_000_000  # at most so many values
 TSNE = 2000  # samples that have a map by t-SNE
 IMAGES = 40_000_000  # bytes of images
 GIVEN, DECIDED, FLOWED, JOINED = "given", "decided", "flowed", "joined"  # how labels came
@@ -171,17 +172,22 @@ def _graph(Z: np.ndarray, n_threads: int) -> tuple[Engine, KnnGraph]:
 def flow_arrays(Z: np.ndarray, n_threads: int = 1) -> dict[str, np.ndarray]:
     """Return all that labels need to flow over samples, as JavaScript takes it."""
     engine, graph = _graph(Z, n_threads)
+    elsewhere, is_complete = _nearest_elsewhere(Z, engine, graph, n_threads)
     return {
         "distances": graph.distances.astype("<f8"),
         "indices": graph.indices.astype("<i4"),
-        "elsewhere": _nearest_elsewhere(Z, engine, graph, n_threads).astype("<i4"),
+        "elsewhere": elsewhere.astype("<i4"),
+        "features": (Z[:0] if is_complete or Z.size > FEATURES else Z).astype("<f8"),
     }
 
 
-def _nearest_elsewhere(Z: np.ndarray, engine: Engine, graph: KnnGraph, n_threads: int = 1) -> np.ndarray:
+def _nearest_elsewhere(
+    Z: np.ndarray, engine: Engine, graph: KnnGraph, n_threads: int = 1
+) -> tuple[np.ndarray, bool]:
     """Find for each sample the nearest of every other component of the graph: ascending, then -1.
 
-    If there are many components, those that have no sample among the `SCOUTED` nearest are left out.
+    If there are many components, those that have no sample among the `SCOUTED` nearest are left out. Say
+    whether none is.
     """
     n, k = graph.indices.shape
     arcs = csr_array(
@@ -189,7 +195,7 @@ def _nearest_elsewhere(Z: np.ndarray, engine: Engine, graph: KnnGraph, n_threads
     )
     n_components, component = connected_components(arcs, directed=False)
     if n_components == 1:
-        return np.empty((n, 0), dtype=np.int32)
+        return np.empty((n, 0), dtype=np.int32), True
     if n_components <= ELSEWHERE + 1:
         distances, indices = (np.empty((n, n_components), dtype) for dtype in (np.float64, np.int32))
         for number in range(n_components):
@@ -199,14 +205,14 @@ def _nearest_elsewhere(Z: np.ndarray, engine: Engine, graph: KnnGraph, n_threads
         distances[np.arange(n), component] = np.inf
         indices[np.arange(n), component] = -1
         order = np.lexsort([indices, distances])[:, :-1]
-        return np.take_along_axis(indices, order, axis=1)
+        return np.take_along_axis(indices, order, axis=1), True
     near = knn_graph(engine, min(SCOUTED, n - 1), n_threads).indices
     nearest = np.full((n, ELSEWHERE), -1, dtype=np.int32)
     for row, (own, of) in enumerate(zip(component.tolist(), component[near], strict=True)):
         firsts = np.sort(np.unique(of, return_index=True)[1])
         firsts = firsts[of[firsts] != own][:ELSEWHERE]
         nearest[row, : len(firsts)] = near[row, firsts]
-    return nearest
+    return nearest, False
 
 
 def map_of(Z: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, tuple[str, str]]:

@@ -22,7 +22,7 @@ struct GeodesicPaths {
 GeodesicPaths geodesic_paths(const KnnGraph& graph, std::span<const Index> seeds,
                              std::span<const double> factors, Control& control);
 
-// The same, given who has whom in its list.
+// The same, given who has whom in its list, where arcs in both lists may be left out.
 GeodesicPaths geodesic_paths(const KnnGraph& graph, const Adjacency& listed_by, std::span<const Index> seeds,
                              std::span<const double> factors, Control& control);
 
