@@ -1,6 +1,7 @@
 """The page to give labels: labels flow as in Python; keys, the map, what is kept, and what comes back."""
 
 import importlib.util
+import io
 import re
 import shutil
 from pathlib import Path
@@ -8,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from browsers import HOSTILE, NAMES, PATIENCE, Page, X, a_browser, codes, faint_texts, looks, visitor
+from browsers import HOSTILE, NAMES, PATIENCE, Page, X, a_browser, a_page, codes, faint_texts, looks, visitor
 from commands import fail, succeed
 
 from pathforest import OPFSemiSupervisedClassifier, TablePreprocessor, label_page
 from pathforest._pages import label as module
 
 pytest.importorskip("jinja2")
+Image = pytest.importorskip("PIL.Image")
 GIVEN = {0: 0, 60: 1, 140: 2}  # rows of the table that have a label
 
 
@@ -64,21 +66,26 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def visit(folder):
-    """Open the page; what it complains of and asks for is kept on it as `problems`."""
+def browser():
     with a_browser() as browser:
-        open_page = visitor(
-            browser,
-            (folder / "page.html").as_uri(),
-            lambda url: url.startswith((folder.as_uri(), "data:", "blob:")),
-        )
+        yield browser
 
-        def ready(*look):
-            page = open_page(*look)
-            page.wait_for_selector("#bench:not([hidden])")
-            return page
 
-        yield ready
+@pytest.fixture(scope="module")
+def visit(folder, browser):
+    """Open the page; what it complains of and asks for is kept on it as `problems`."""
+    open_page = visitor(
+        browser,
+        (folder / "page.html").as_uri(),
+        lambda url: url.startswith((folder.as_uri(), "data:", "blob:")),
+    )
+
+    def ready(*look):
+        page = open_page(*look)
+        page.wait_for_selector("#bench:not([hidden])")
+        return page
+
+    return ready
 
 
 def said(page):
@@ -180,6 +187,39 @@ def test_the_map_selects_shows_paths_and_moves_by_keys(visit):
     shares = np.linspace(0.08, 0.92, 20)
     found = "% sure, from line (2|62|142) in [0-9]+ steps?$"
     assert any(re.search(found, tip(x, y)) for x in shares for y in shares)
+
+
+def test_a_map_of_many_samples_has_the_colours_of_their_classes_and_two_fingers_zoom_it(browser, tmp_path):
+    noise = np.random.default_rng(0).normal(scale=0.1, size=(6000, 2))
+    many = noise + np.repeat([[-1.0], [1.0]], 3000, axis=0)
+    label_page(many, np.where(np.arange(6000) % 3000, "", np.repeat(["a", "b"], 3000)), tmp_path / "p.html")
+    page = a_page(browser, allowed=lambda url: url.startswith(("file:", "data:")), has_touch=True)
+    page.goto((tmp_path / "p.html").as_uri())
+    page.wait_for_selector("#bench:not([hidden])")
+    page.locator("#map").scroll_into_view_if_needed()
+    box = page.locator("#map").bounding_box()
+
+    def reddish():
+        """Say how much more red than blue the lower left and the upper right quarter are."""
+        image = Image.open(io.BytesIO(page.locator("#map").screenshot())).convert("RGB")
+        excess = np.subtract(*np.asarray(image, dtype=float)[:, :, ::2].transpose(2, 0, 1))
+        middle, across = np.array(excess.shape) // 2
+        return excess[middle:, :across], excess[:middle, across:]
+
+    before = reddish()
+    assert (before[0] < -60).sum() > 1000 < (before[1] > 60).sum()
+    assert before[0].max() < 60
+    assert before[1].min() > -60
+    touch = page.context.new_cdp_session(page)
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    for kind, far in (("touchStart", 40), ("touchMove", 60), ("touchMove", 100)):
+        places = [{"x": middle[0] + s * far, "y": middle[1] - s * far, "id": s + 1} for s in (-1, 1)]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": places})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert not any((abs(part) > 60).any() for part in reddish())  # the middle is empty
+    assert said(page).startswith("2 given")
+    assert page.problems == []
 
 
 def test_exported_labels_give_the_table_with_all_labels(visit, folder):
