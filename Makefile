@@ -5,12 +5,10 @@ PYTHON  ?= python3
 WORKERS ?= auto
 VENV    := .venv
 BIN     := $(VENV)/bin
-# Not compiled at once: most modules of the packages installed are never imported here.
 PIP     := -m pip --disable-pip-version-check --quiet
-INSTALL := $(BIN)/python $(PIP) install --no-compile
+INSTALL := $(BIN)/python $(PIP) install --no-compile  # most modules of packages are never imported here
 PYTEST  := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
-# Those that are imported are compiled once and kept: the tests start hundreds of processes.
-unexport PYTHONDONTWRITEBYTECODE
+unexport PYTHONDONTWRITEBYTECODE  # what is imported is compiled once: the tests start hundreds of processes
 
 # Stamps: what builds, tests and documents the package follows pyproject.toml; the package follows its sources.
 BUILDERS := $(VENV)/.builders
@@ -18,8 +16,9 @@ TESTERS  := $(VENV)/.testers
 WRITERS  := $(VENV)/.writers
 PACKAGE  := $(VENV)/.package
 SOURCES  := pyproject.toml README.md LICENSE CMakeLists.txt $(shell find cpp src -type f -not -path '*/__pycache__/*')
-# The build folder of the installed package. What else is made of the core is linked from its objects.
+# The build folder of the installed package: what else is made of the core is linked from its objects.
 NATIVE    = "$$(dirname "$$(ls -t build/cp3*/build.ninja | head -n 1)")"
+BENCH    := build/bench
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -42,7 +41,6 @@ lint: $(TESTERS)  ## check style and spelling; change nothing
 	$(BIN)/ruff format --check .
 	find cpp -name '*.[ch]pp' -print0 | xargs -0 $(BIN)/clang-format --dry-run -Werror
 	$(BIN)/codespell
-
 format: $(TESTERS)  ## rewrite the sources the way lint wants them
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
@@ -53,39 +51,30 @@ docs: $(PACKAGE) $(WRITERS) playground  ## build the site, warnings as errors; o
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs build/docs
 
 install: $(PACKAGE)  ## build the package and install it into .venv, in editable mode
-
 clean:  ## remove everything that make has made, .venv included
 	rm -rf $(VENV) build dist wheelhouse .hypothesis .pytest_cache .ruff_cache docs/api/generated docs/gallery
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # Benchmarks have an environment of their own, so that the peers' requirements stay out of .venv, and their own build of
 # the package as users get it. For options see: make bench ARGS=--help
-BENCH := build/bench
 bench: $(BENCH)/.package  #- measure us beside the peers: a table and JSON in build/bench; ARGS=--quick: in 3 minutes
 	$(BENCH)/venv/bin/python -m benchmarks.speed --out $(BENCH) $(ARGS)
-
 study: $(BENCH)/.package  #- run a study of benchmarks/studies, such as STUDY=accuracy; it can be resumed
 	$(BENCH)/venv/bin/python -m benchmarks.studies.$(STUDY) $(ARGS)
 
 mutants: cpp-test $(TESTERS)  #- break one promise at a time and see its tests go red; an hour, or ARGS=room
 	$(BIN)/python tests/mutants.py $(ARGS)
-
 cpp-test: $(PACKAGE)  #- build and run the C++ tests: containers and orders on their own
 	$(BIN)/cmake --build $(NATIVE) --target pathforest_tests
 	$(NATIVE)/pathforest_tests
-
 platforms: wasm  #- compare all answers on x86-64 (every instruction set), aarch64 and WebAssembly, by emulators
 	$(BIN)/python cpp/platforms/platforms.py $(NATIVE)
-
 wasm: $(PACKAGE)  #- build/wasm: the core for JavaScript, compared with Python; needs clang, lld, wasi-libc and Node
 	$(BIN)/python -W ignore cpp/wasm/check.py
-
 playground: wasm  #- build/playground: forests in a browser, one HTML file; needs what wasm needs
 	$(BIN)/python docs/playground/build.py
-
 docs-test: docs $(TESTERS)  #- check the built site: links, requests, search, widths, dark mode
 	$(PYTEST) docs/tests
-
 gpu: $(PACKAGE)  #- install PyTorch, some gigabytes, so that `make test` covers the engine on a device too
 	$(INSTALL) --no-cache-dir --no-build-isolation --editable '.[gpu]'
 
@@ -111,7 +100,6 @@ asan tsan: %: build/%/.package  #- run the C++ tests and the kernel tests agains
 
 stubs: $(PACKAGE)  #- write src/pathforest/_core.pyi from the compiled core; run it after changing the bindings
 	$(BIN)/python -m nanobind.stubgen --quiet -m pathforest._core -o src/pathforest/_core.pyi
-
 wheel:  #- build the source distribution and the wheel, check, install and test them as users get them; minutes
 	PYTHON=$(PYTHON) .ci/wheel
 

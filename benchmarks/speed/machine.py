@@ -10,8 +10,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_info
-
 from pathforest import _core
 
 PACKAGES = (
@@ -54,13 +52,6 @@ def describe() -> dict[str, Any]:
         "simd": _core.simd_level(),
         "system": platform.platform(),
         "versions": versions(PACKAGES),
-        # Decides what waiting threads cost on a busy machine.
-        "omp_wait_policy": os.environ.get("OMP_WAIT_POLICY"),
-        "blas": [
-            {key: info.get(key) for key in ("prefix", "version", "architecture", "threading_layer")}
-            for info in threadpool_info()
-            if info["user_api"] == "blas"
-        ],
     }
 
 

@@ -96,7 +96,7 @@ def main() -> None:
     found = read(args.folder)
     (args.docs / "results" / "paper.md").write_text(report(found))
     (args.docs / "results" / "paper_accuracy.md").write_text(accuracies(found.experiment.results))
-    drawn = {name: svg(name, found) for name in ("agreement", "gains", "ranks")} | {"landscapes": maps(found)}
+    drawn = {name: svg(name, found) for name in ("agreement", "gains")} | {"landscapes": maps(found)}
     for name, text in drawn.items():
         text = re.sub(r"var\((--\w+)\)", lambda match: GREYS[match[1]], text)
         (args.docs / "images" / f"paper_{name}.svg").write_text(text)

@@ -408,7 +408,7 @@ class OPFClustering(ClusterMixin, Growing):
         labels : ndarray of shape (n_queries,)
             Cluster numbers. Of the `best_k_` nearest training samples q, the one with the largest
             min(cost of q, density of the sample) decides; on ties the nearest. -1 for samples that are
-            less dense than all of that cluster's training samples but its noise.
+            less dense than every training sample of that cluster that is not noise.
         """
         Q = check_queries(self, X)
         with answering(self, Q) as bar:

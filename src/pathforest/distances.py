@@ -42,7 +42,7 @@ Estimators turn text into codes by themselves; a category that `fit` did not see
 their share of all features, as in scikit-learn. Samples without a feature in common are refused.
 
 Squares of differences below about 1e-154 underflow. Samples with no larger differences are refused:
-multiply them. One such feature beside others counts for nothing.
+multiply them. If only some features differ so little, these count for nothing.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -25,9 +25,6 @@ from pathforest._search.scoring import Scorer, Scores, check_table, choose, reso
 from pathforest._utils.progress import fitting, stages_of
 from pathforest._utils.text import show
 from pathforest.fuzzy import FuzzyOPFClassifier
-
-if TYPE_CHECKING:
-    from pathforest.plotting import Display
 
 
 def _has_models(search: FuzzyOPFClassifierCV) -> bool:
@@ -356,7 +353,7 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
 
         Cells, weights, `label_noise_` and representations stay as they were fitted. The new samples are
         transformed, and every array of `estimators_` is then that of these models fitted to the transformed
-        samples so far. Where the world changes, a new search is worth its time.
+        samples so far. If the data drift, run a new search.
 
         Parameters
         ----------
@@ -465,20 +462,6 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
             with shares of the distance if it was measured between them as given or scaled.
         """
         return ensemble.explain(self, X)
-
-    def plot_landscape(self) -> Display:
-        """Draw the mean scores over the two parameters that matter most, and what each parameter is worth.
-
-        Needs ``pip install pathforest[plot]``; :func:`pathforest.plotting.plot_landscape` has options.
-
-        Returns
-        -------
-        display : pathforest.plotting.Display
-            Save its picture with ``display.figure_.savefig("landscape.png")``.
-        """
-        from pathforest.plotting import plot_landscape
-
-        return plot_landscape(self)
 
     def _labels_and_probabilities(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return what `predict` and `predict_proba` do, for the price of one of them."""

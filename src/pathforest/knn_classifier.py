@@ -240,8 +240,8 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the share of each class in the values of the best paths.
 
-        A class is worth the best path through one of the `best_k_` nearest training samples that has it: the
-        lowest density on it, that of the new sample included. A class that none of them has is worth 0.
+        The value of a class is that of the best path through those of the `best_k_` nearest training samples
+        that have it: the lowest density along the path, that of the new sample included; 0 if none has it.
 
         Parameters
         ----------

@@ -124,8 +124,8 @@ class OPFUnderSampler(DenseSampler, BaseUnderSampler):
     -----
     The reference removes those majority samples with the fewest points, but does not settle where validation
     samples come from and which of equals go first. Here stratified cross-validation judges every sample, and
-    chance decides among equals. Most samples conquer no other in most parts, so chance decides much, and the
-    more the smaller `n_splits` is.
+    chance decides among equals. Most samples conquer no other in most parts, so chance decides much,
+    especially if `n_splits` is small.
 
     References
     ----------

@@ -6,7 +6,6 @@ from copy import copy
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
@@ -78,7 +77,6 @@ PICTURES = {
     "domes": (plot_cluster_tree, DOMES),
     "explanation": (lambda model, **more: plot_explanation(model, QUERY, **more), PLAIN),
     "features": (lambda model, **more: plot_explanation(model, QUERY, kind="features", **more), PLAIN),
-    "images": (lambda model, **more: plot_explanation(model, QUERY, image_shape=(1, 2), **more), PLAIN),
     "pruned": (plot_forest, PRUNED),
 }
 each_picture = pytest.mark.parametrize(("plot", "model"), PICTURES.values(), ids=PICTURES)
@@ -153,11 +151,6 @@ REFUSALS = {  # ValueError, if no other is named
     "plot_explanation(MATRIX, DISTANCES[0], kind='features')": "needs features",
     "plot_landscape(FuzzyOPFClassifierCV())": (NotFittedError, "not fitted"),
     "plot_landscape(changed(SEARCH, np.nan * SEARCH.cv_results_['mean_test_score']))": "mean score is nan",
-    **{
-        f"plot_explanation(WIDE_MODEL, WIDE_QUERY, image_shape={shape!r})":
-        r"image_shape=.* does not fit 14 features; pass \(height, width\)"
-        for shape in [(3, 5), (14,), (2, 7, 1), "ab", 14]
-    },
 }  # fmt: skip
 
 
@@ -410,14 +403,11 @@ def test_all_offers_that_decide_are_drawn():
     assert all((end == rivals).all(axis=1).any() for end in X[reason.rival.conquerors])
 
 
-def test_of_a_long_path_a_few_costs_and_images_are_drawn():
+def test_of_a_long_path_a_few_costs_are_drawn():
     line, last = np.cumsum(np.linspace(1, 2, 40))[:, None] * [1.0, 0.0], np.arange(40) == 0
     model = FuzzyOPFClassifier(sigma=0.9, competition="tree").fit(line, last)
     display = plot_explanation(model, line[-1] + 1)
     assert len(annotations(display)) == 8 + 1  # and the rival
-    display = plot_explanation(OPFClassifier().fit(line, last), line[-1] + 1, image_shape=(1, 2))
-    assert len(display.images_) == 1 + 7 + 1
-    np.testing.assert_array_equal(display.images_[-2].get_array()[0], line[1])  # the prototype
 
 
 def widths(bars):
@@ -452,20 +442,3 @@ def test_bars_of_categories_have_no_direction():
     lengths = {one.column: bar.get_width() for one, bar in zip(features, display.bars_[0], strict=True)}
     np.testing.assert_allclose([lengths[i] for i in range(3)], [1 / 3, 1 / 3, -0.5 / 4 / 3])
     assert display.ax_.get_xlabel().endswith("has more, or another category")
-
-
-def test_images_are_the_sample_the_path_and_the_rival_as_given_whatever_a_model_makes_of_them():
-    search = FuzzyOPFClassifierCV(transforms=[StandardScaler()], **ONE_CELL).fit(WIDE, Y)
-    scaled = make_pipeline(StandardScaler(), OPFClassifier()).fit(WIDE, Y)
-    mixed = make_pipeline(PCA(3), OPFClassifier()).fit(WIDE, Y)
-    with pytest.raises(ValueError, match="pass them as X"):
-        plot_explanation(mixed, WIDE_QUERY, image_shape=(2, 7))
-    for model, training in ((WIDE_MODEL, None), (scaled, None), (mixed, WIDE), (search, None)):
-        display = plot_explanation(model, WIDE_QUERY, training, image_shape=(2, 7))
-        one = display.explanation_
-        rows = [WIDE_QUERY, *WIDE[one.path], WIDE[one.rival.conquerors[0]]]
-        for image, row in zip(display.images_, rows, strict=True):
-            np.testing.assert_allclose(image.get_array(), row.reshape(2, 7))
-    samples = np.abs(WIDE[:, :12]) % 1
-    display = plot_explanation(OPFClassifier().fit(samples, Y), samples[0], image_shape=(2, 2, 3))
-    assert display.images_[0].get_array().shape == (2, 2, 3)

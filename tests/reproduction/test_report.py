@@ -130,7 +130,7 @@ def test_every_subset_has_a_whole_page_that_asks_for_nothing(subset):
     for expected in ("script-src 'none'", f"numpy {np.__version__}", "--seed 0 --preset "):
         assert expected in text
     shown = re.findall(r'<section id="(.*?)"', text)
-    assert ("agreement" in shown) == ("ranks" in shown) == (subset != "one classifier")
+    assert ("agreement" in shown) == (subset != "one classifier")
     assert ("search" in shown) == (subset != "scores only")
     for odd in (ODD, "needs 6 runs or more", "≠"):
         assert (odd in parsed.text) == (subset == "an odd name")
@@ -147,7 +147,7 @@ def test_figures_show_the_numbers_in_the_colours_of_the_page(found):
     runs = found.experiment.results.pivot(index=["dataset", "run"], columns="classifier", values="accuracy")
     expected = 100 * (runs["fuzzy_opf"] - runs["opf"])
     assert sorted(gains["Fuzzy OPF, one run"].get_xdata()) == pytest.approx(sorted(expected))
-    for name in ("agreement", "gains", "ranks"):
+    for name in ("agreement", "gains"):
         text = svg(name, found)
         assert "var(--ink)" in text
         assert not any(color in text for color in figures.VARIABLES)

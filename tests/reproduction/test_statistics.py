@@ -96,15 +96,6 @@ def test_sensitivity_counts_cells_a_point_below_the_best_of_both_competitions():
     assert found.loc["complete", "worst"] == pytest.approx(0.1)
 
 
-def test_ranks_average_over_datasets():
-    first = table({"opf": [0.9], "knn1": [0.8], "svm_rbf": [0.8]})
-    second = table({"opf": [0.9], "knn1": [0.95], "svm_rbf": [0.1]}, "iris")
-    ranks, difference = statistics.average_ranks(pd.concat([first, second]))
-    assert ranks.to_dict() == {"opf": 1.5, "knn1": 1.75, "svm_rbf": 2.75}
-    assert difference == pytest.approx(2.343 * np.sqrt(3 * 4 / (6 * 2)), rel=1e-3)  # Demsar's table
-    assert statistics.average_ranks(first)[1] == np.inf
-
-
 def test_the_table_of_the_paper_is_whole():
     assert list(published.TABLE.index) == list(product(published.TITLES, published.CLASSIFIERS))
     assert len(published.PUBLIC) == 10

@@ -131,11 +131,9 @@ class Explanation(NamedTuple):
     @property
     def headline(self) -> str:
         """The answer, its cost, and the class that came second."""
-        rival = "" if self.rival is None else f" (next: {text(self.rival.label)}, {self.rival.cost:.3g})"
-        if self.density is not None:
-            rival = "" if self.rival is None else f" (next: {text(self.rival.label)}, {self.rival.cost:.4g})"
-            return f"Predicted {text(self.label)}, value {self.cost:.4g}{rival}"
-        return f"Predicted {text(self.label)}, cost {self.cost:.3g}{rival}"
+        what, form = ("cost", ".3g") if self.density is None else ("value", ".4g")
+        rival = "" if self.rival is None else f" (next: {text(self.rival.label)}, {self.rival.cost:{form}})"
+        return f"Predicted {text(self.label)}, {what} {self.cost:{form}}{rival}"
 
     def __str__(self) -> str:
         widths = [max(map(len, column)) for column in zip(*self._table(), strict=True)]

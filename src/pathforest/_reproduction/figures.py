@@ -113,24 +113,6 @@ def _jitter(gained: pd.Series) -> np.ndarray:
     return SPREAD * (2 * (groups.cumcount() + 0.5) / groups.transform("size") - 1).to_numpy()
 
 
-def rank_figure(summary: Summary) -> Figure:
-    """Draw the mean rank of each classifier, and the difference from which on ranks differ."""
-    ranks, difference = summary.ranks[::-1], summary.critical_difference
-    axes = _rows([CLASSIFIERS[name] for name in ranks.index], 0.3, "mean rank, 1 is best")
-    for place, (name, rank) in enumerate(ranks.items()):
-        axes.plot(rank, place, MARKERS[name], color=COLORS[name], markersize=8)
-        axes.annotate(f"{rank:.2f}", (rank, place), (7, 0), textcoords="offset points", va="center")
-    top = len(ranks) - 0.3
-    axes.plot([1, 1 + difference], [top, top], color=INK, linewidth=1.5)
-    axes.annotate(f"critical difference {difference:.2f}", (1, top), (0, 4), textcoords="offset points")
-    axes.set(
-        xlim=(0.8, max(len(ranks), 1 + difference) + 0.5),
-        xticks=range(1, len(ranks) + 1),
-        ylim=(-0.6, len(ranks) - 0.1),
-    )
-    return axes.figure
-
-
 def landscape_figure(summary: Summary, dataset: str) -> Figure:
     """Draw the mean held-out accuracy of every cell, in the same colours; dots mark the best of both."""
     landscapes = summary.experiment.landscapes
@@ -164,7 +146,6 @@ def landscape_figure(summary: Summary, dataset: str) -> Figure:
 FIGURES = {
     "agreement": agreement_figure,
     "gains": gain_figure,
-    "ranks": rank_figure,
     "landscape": landscape_figure,
 }
 

@@ -33,7 +33,6 @@ def report_html(summary: Summary) -> str:
         "scores": ("Table I: accuracy", True),
         "agreement": ("Agreement with the paper", len(summary.agreement)),
         "gains": ("Does Fuzzy OPF help?", len(summary.gains)),
-        "ranks": ("Ranks", np.isfinite(summary.critical_difference)),
         "search": ("The search over σ and k_max", len(experiment.landscapes)),
         "times": ("Table II: training time", True),
         "repeat": ("Settings, and how to repeat this", True),

@@ -1,4 +1,4 @@
-"""The numbers of the report, each computed once: means, bold marks, agreement with the paper, ranks."""
+"""The numbers of the report, each computed once: means, bold marks, agreement with the paper."""
 
 from __future__ import annotations
 
@@ -30,8 +30,6 @@ class Summary(NamedTuple):
     sensitivity: pd.DataFrame
     gained: pd.Series  # by each Fuzzy OPF over OPF, run by run
     gains: pd.DataFrame
-    ranks: pd.Series
-    critical_difference: float
 
 
 def summary(experiment: Experiment) -> Summary:
@@ -43,7 +41,7 @@ def summary(experiment: Experiment) -> Summary:
         experiment, scores, all_scores, judged,
         judged.groupby("classifier", sort=False)["agrees"].agg(["sum", "size"]),
         all_scores.groupby("classifier")["speedup"].median().dropna(),
-        sensitivity(experiment.landscapes), gained, gains(gained), *average_ranks(results),
+        sensitivity(experiment.landscapes), gained, gains(gained),
     )  # fmt: skip
 
 
@@ -114,17 +112,6 @@ def sensitivity(landscapes: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame({"losing": cells < best - LOSS, "loss": best - cells})
     groups = table.groupby(["dataset", "competition"], sort=False)
     return groups.agg(cells=("loss", "size"), losing=("losing", "sum"), worst=("loss", "max")).reset_index()
-
-
-def average_ranks(results: pd.DataFrame) -> tuple[pd.Series, float]:
-    """Return mean ranks over the datasets, 1 the best, and Nemenyi's critical difference, or infinity."""
-    means = results.groupby(["dataset", "classifier"])["accuracy"].mean().unstack().dropna(axis="columns")
-    ranks = means.rank(axis="columns", ascending=False).mean().sort_values()
-    n_datasets, n_classifiers = means.shape
-    if n_datasets < 2 or n_classifiers < 2:
-        return ranks, np.inf
-    q = stats.studentized_range.ppf(1 - published.SIGNIFICANCE, n_classifiers, np.inf) / np.sqrt(2)
-    return ranks, float(q * np.sqrt(n_classifiers * (n_classifiers + 1) / (6 * n_datasets)))
 
 
 def gains_of_runs(results: pd.DataFrame) -> pd.Series:

@@ -47,7 +47,7 @@ from pathforest._search.scoring import (
     log_losses,
 )
 from pathforest._utils.checks import map_threads, thread_count
-from pathforest._utils.progress import Share, progress
+from pathforest._utils.progress import progress
 from pathforest._utils.text import show
 from pathforest.forest import Forest, SpanningTree, boundary_prototypes
 from pathforest.fuzzy import FuzzyOPFClassifier, call_membership, compete, warn_of_training_error
@@ -113,11 +113,10 @@ def search(plan: Plan, build: EngineFactory) -> tuple[Plan, Scores]:
     collected = Collected(plan)
     with progress(len(plan.cells) * len(plan.splits), "pathforest search") as bar:
         for task in sorted(plan.tasks(), key=attrgetter("rows")):
-            share = Share(bar, len(task.rows))
-            ready = prepare(plan, task, works[task.fold], build)
-            share.advance(0.25)
-            collected.add(task, score(plan, task, ready, share.advance))
-            share.finish()
+            ready, n_steps = prepare(plan, task, works[task.fold], build), len(task.rows)
+            bar.update(0.25 * n_steps)
+            found = score(plan, task, ready, lambda part, n_steps=n_steps: bar.update(part * n_steps))
+            collected.add(task, found)
     return plan, collected.scores()
 
 

@@ -119,23 +119,6 @@ class Silence(Bar):
 SILENCE = Silence(0, "", "")
 
 
-class Share:
-    """Some steps of a bar that one piece of work reports in parts."""
-
-    def __init__(self, bar: Bar, steps: int) -> None:
-        self._bar, self._steps, self._left = bar, steps, float(steps)
-
-    def advance(self, part: float) -> None:
-        """Report a further part of the work; all parts add up to 1."""
-        done = min(part * self._steps, self._left)
-        self._left -= done
-        self._bar.update(done)
-
-    def finish(self) -> None:
-        """Report what is left."""
-        self.advance(1.0)
-
-
 _outermost: Bar | None = None
 
 

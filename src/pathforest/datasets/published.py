@@ -78,10 +78,10 @@ def load(name: str, *, return_X_y: bool = False) -> Any:
 def fetch(name: str) -> Path:
     """Find a published set on this machine, or download it.
 
-    It is looked for in this order: `<name>.csv.gz` in the folder named by the environment variable
-    `PATHFOREST_DATA`, and used as it is, or in `data` if that is not set; then in the cache, in the folder
-    named by `PATHFOREST_CACHE` or in the user's own; then at the addresses of its authors, for which the
-    extra `datasets` is needed. Only in a folder that you name may the content differ from what was published.
+    Places are tried in this order: the folder that the environment variable `PATHFOREST_DATA` names, or
+    `data` if it is not set; the cache, in the folder that `PATHFOREST_CACHE` names or in the user's own; the
+    addresses of its authors, for which the extra `datasets` is needed. Only in the folder that
+    `PATHFOREST_DATA` names may the content differ from what was published.
 
     Parameters
     ----------
@@ -118,16 +118,13 @@ def fetch(name: str) -> Path:
             f"folder to use it as it is: {FOLDER}={local.parent}",
         )
         return local
-    cached = _cache_folder(local) / local.name
+    cache = os.environ.get("PATHFOREST_CACHE") or _pooch(local).os_cache("pathforest")
+    cached = Path(cache) / local.name
     if not (cached.exists() and _is_sound(cached, DATASETS[name])):
         content = _obtain(name, DATASETS[name], local)
         cached.parent.mkdir(parents=True, exist_ok=True)
         replace_file(cached, content)
     return cached
-
-
-def _cache_folder(local: Path) -> Path:
-    return Path(os.environ.get("PATHFOREST_CACHE") or _pooch(local).os_cache("pathforest"))
 
 
 def _pooch(local: Path) -> Any:

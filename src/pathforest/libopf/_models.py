@@ -83,7 +83,7 @@ def read_model(path: str | os.PathLike[str], *, metric: str = "log_sqeuclidean")
     With densities, predictions follow LibOPF's `opf_OPFknnClassify` in its latest version: of the k nearest
     training samples the one with the largest min(path value, density of the query). LibOPF takes the mean
     over k + 1 for training samples and over k for queries; `density_` is k times the former, so that both
-    are compared as they are there. Not repeated is a slip: for its i-th query LibOPF leaves out the i-th
+    are compared as they are there. One slip is not repeated: for its i-th query LibOPF leaves out the i-th
     training sample. Earlier versions answer in other ways: with the label of the nearest training sample, or
     of the first in order whose neighbourhood reaches the query.
 

@@ -1,4 +1,4 @@
-"""Why a sample got its label: on a plane, as bars of its features, or as a row of images."""
+"""Why a sample got its label: on a plane, or as bars of its features."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from pathforest._models.explanation import (
     Explanation,
     Opened,
     explain,
-    only_scales,
     open_up,
     text,
 )
 from pathforest._models.offers import bids
-from pathforest._search.ensemble import training_samples
 from pathforest._utils.checks import check_choice
 from pathforest.plotting._draw import (
     INK,
@@ -38,9 +36,6 @@ from pathforest.plotting._source import Source, find_source, without_names
 
 MOST_COSTS = 8  # costs written along a path, at most: more could not be read
 BAR = 0.38  # width of a bar; two of them and a gap make a place
-MOST_STEPS = 7  # images of a path, at most
-GAP = 0.12  # between images, as a share of their width
-PAUSE = 0.35  # before the rival, which is not on the path
 
 
 def plot_explanation(
@@ -49,12 +44,11 @@ def plot_explanation(
     X: Any = None,
     *,
     kind: str = "auto",
-    image_shape: tuple[int, ...] | None = None,
     position: Any = None,
     ax: Axes | None = None,
     legend: bool = True,
 ) -> Display:
-    """Draw why a sample got its label: the path that conquered it, its features, or images.
+    """Draw why a sample got its label: the path that conquered it, or its features.
 
     Parameters
     ----------
@@ -63,17 +57,12 @@ def plot_explanation(
     query : array-like of shape (n_features,) or (1, n_features)
         The sample to explain, or its distances to the training samples for ``metric="precomputed"``.
     X : array-like of shape (n_samples, n_columns), default=None
-        Positions of the training samples on a plane, as for :func:`plot_forest`; or the training samples as
-        images, if a pipeline changes them.
-    kind : {"auto", "plane", "features", "images"}, default="auto"
+        Positions of the training samples on a plane, as for :func:`plot_forest`.
+    kind : {"auto", "plane", "features"}, default="auto"
         What to draw. ``"plane"``: the path with its costs, and faintly the offers of other classes.
         ``"features"``: a bar for each of the ten features that matter most, beside the conqueror and the
-        rival, the cheapest bidder of the class that came second. ``"images"``: the samples of the path in a
-        row, and the rival. ``"auto"`` draws images if `image_shape` is given, features if there are more than
-        two and X is not given, else a plane.
-    image_shape : tuple of int, default=None
-        Height and width of images whose pixels are the features, such as ``(8, 8)``; a third number, 3,
-        stands for the channels of colour images.
+        rival, the cheapest bidder of the class that came second. ``"auto"`` draws features if there are more
+        than two and X is not given, else a plane.
     position : array-like of shape (n_columns,), default=None
         Where the sample explained lies among X. None takes its features; an embedding or
         ``metric="precomputed"`` needs it.
@@ -88,8 +77,7 @@ def plot_explanation(
         With `explanation_`, what `explain` says. On a plane: `path_`, the line from the sample through its
         conqueror to the prototype; `rivals_`, arcs to the offers that decide for each other class, the
         cheapest class first; and `offers_`, arcs to the further offers of the class predicted. Of features:
-        `bars_`, those of the conqueror and of the rival if there is one. Of images: `images_`, the sample,
-        the path from the conqueror to the prototype, and the rival.
+        `bars_`, those of the conqueror and of the rival if there is one.
 
     Notes
     -----
@@ -111,10 +99,10 @@ def plot_explanation(
     >>> from pathforest.plotting import plot_explanation
     >>> X, y = load_digits(return_X_y=True)
     >>> model = OPFClassifier().fit(X[1:], y[1:])
-    >>> plot_explanation(model, X[0], image_shape=(8, 8))
+    >>> plot_explanation(model, X[0])
     <Display: Predicted 0, cost 18.6 (next: 9, 29.8)>
     """
-    check_choice("kind", kind, ("auto", "plane", "features", "images"))
+    check_choice("kind", kind, ("auto", "plane", "features"))
     query = np.reshape(query, (1, -1)) if np.ndim(query) == 1 else query
     if len(query) != 1:
         raise ValueError(f"query has {len(query)} rows; one sample is explained at a time")
@@ -123,7 +111,7 @@ def plot_explanation(
         one = explain(estimator, query)[0]
         if kind == "auto":
             is_wide = one.features is not None and len(one.features) > 2 and X is None
-            kind = "images" if image_shape is not None else "features" if is_wide else "plane"
+            kind = "features" if is_wide else "plane"
         if kind == "plane":
             model = opened.model
             chosen = model.estimators_[one.cell] if hasattr(model, "estimators_") else model
@@ -145,10 +133,6 @@ def plot_explanation(
                 f"kind={kind!r} needs features, and the model has none to show: it was fitted to distances, "
                 "or to what a transformer made of other things than numbers; use kind='plane' and pass X"
             )
-        elif kind == "images":
-            training, shape = find_images(opened, X), check_image_shape(image_shape, len(query[0]))
-            ax = axes_or_new(ax, figsize=(9.5, 2.1))
-            drawn = {"images_": draw_images(ax, one, np.asarray(query, dtype=float)[0], training, shape)}
         else:
             ax = axes_or_new(ax, figsize=(8, 4.6))
             drawn = {"bars_": draw_features(ax, one, opened.model.classes_.tolist(), legend)}
@@ -282,63 +266,3 @@ def draw_features(ax: Axes, explanation: Explanation, classes: list[Any], legend
         for entry in ax.legend(frameon=False, loc="best", title="compared with").get_texts():
             entry.set_parse_math(False)
     return bars
-
-
-# A row of images
-
-
-def find_images(opened: Opened, X: Any) -> np.ndarray:
-    """Return the training samples as images show them."""
-    if X is not None:
-        return np.asarray(X, dtype=np.float64)
-    model = opened.model
-    training = training_samples(model) if hasattr(model, "estimators_") else model._fit_X
-    if not only_scales(opened.steps):
-        raise ValueError(
-            "the pipeline does not keep the images it was fitted on, only what its transformers made of "
-            "them; pass them as X"
-        )
-    return opened.unscale(training)
-
-
-def check_image_shape(shape: Any, n_features: int) -> tuple[int, ...]:
-    """Return the shape of images, which must take all features."""
-    try:
-        checked = tuple(int(length) for length in shape)
-        fits = len(checked) in (2, 3) and int(np.prod(checked)) == n_features and checked[2:] in ((), (3,))
-    except (TypeError, ValueError):
-        fits = False
-    if not fits:
-        raise ValueError(
-            f"image_shape={shape!r} does not fit {n_features} features; pass (height, width), or "
-            "(height, width, 3) for colours, whose product is that"
-        )
-    return checked
-
-
-def draw_images(
-    ax: Axes, explanation: Explanation, sample: np.ndarray, training: np.ndarray, shape: tuple[int, ...]
-) -> list[Any]:
-    """Draw images side by side, each with its cost below; grey levels are the same for all."""
-    steps = np.unique(np.linspace(0, len(explanation.path) - 1, MOST_STEPS).round().astype(int))
-    shown = [("sample", f"offer {explanation.offer:.3g}", sample)]
-    for step in steps.tolist():
-        name = "conqueror" if step == 0 else "prototype" if step == len(explanation.path) - 1 else ""
-        shown.append((name, f"cost {explanation.costs[step]:.3g}", training[explanation.path[step]]))
-    if rival := explanation.rival:
-        best = f"offer {rival.offers[0]:.3g}"
-        shown.append((f"rival: {text(rival.label)}", best, training[rival.conquerors[0]]))
-    rows = np.array([image for *_, image in shown], dtype=np.float64).reshape(-1, *shape)
-    limits = {"vmin": rows.min(), "vmax": rows.max()} if len(shape) == 2 else {}
-    height, images, left, middle = shape[0] / shape[1], [], 0.0, {"ha": "center", "fontsize": 9}
-    for i, (image, (name, cost, _)) in enumerate(zip(rows, shown, strict=True)):
-        left += PAUSE if rival and i == len(shown) - 1 else 0
-        if image.ndim == 3 and image.max() > 1:
-            image = image / 255  # colours from 0 to 1
-        images.append(ax.imshow(image, cmap="gray_r", extent=(left, left + 1, 0, height), **limits))
-        ax.text(left + 0.5, height + 0.06, name, va="bottom", **middle)
-        ax.text(left + 0.5, -0.06, cost, va="top", **middle)
-        left += 1 + GAP
-    ax.set(xlim=(0, left - GAP), ylim=(-0.3, height + 0.35), aspect="equal")
-    ax.set_axis_off()
-    return images

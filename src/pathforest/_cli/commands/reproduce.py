@@ -55,7 +55,9 @@ def reproduce(
         seed=seed,
         preset=preset,
     )
-    _check_folder(out)
+    there = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise OSError(f"--out {out}: {there} is not a folder that can be written; name another")
     experiment = run(settings, out, jobs=jobs or cpu_count())
     for name, samples in experiment.samples.items():
         if not data.is_published(name, samples):
@@ -74,10 +76,3 @@ def reproduce(
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _check_folder(out: Path) -> None:
-    """Check, before any work, that a folder can be written, or made."""
-    there = next(path for path in (out, *out.absolute().parents) if path.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        raise OSError(f"--out {out}: {there} is not a folder that can be written; name another")
