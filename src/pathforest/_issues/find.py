@@ -65,10 +65,10 @@ def find_issues(
         Their labels, of any type; none may be missing.
     method : {"auto", "fast", "learned", "thorough"}, default="auto"
         ``"auto"`` standardises the features and is thorough where that takes about ten seconds: up to 600
-        samples, 50 features and 10 classes. Above, it is ``"learned"``; with more than 100 classes or a
-        million samples times classes, fewer than 10 samples, or a single class it is ``"fast"``. Sparse
-        matrices and metrics other than ``"euclidean"`` are judged by ``"fast"`` on the features as given.
-        What was used is in ``Issues.method``.
+        samples, 50 features and 10 classes. Above, it is ``"learned"``; above 100 classes or a million
+        samples times classes, below 10 samples, and for a single class ``"fast"``. Sparse matrices and
+        metrics other than ``"euclidean"`` are ``"fast"`` on the features as given. What was used is in
+        ``Issues.method``.
 
         ``"fast"`` compares the costs of the classes, in one pass over the samples as given: scale features in
         different units first. ``"learned"`` standardises them, and takes the mean of that and of a random
