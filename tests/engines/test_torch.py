@@ -395,6 +395,19 @@ def test_samples_of_clusters_far_apart_are_told_apart_from_the_centres_of_these(
     assert [is_open > 0.1 for _, is_open in small_tiles] == [True, False, False, False]
 
 
+def test_samples_of_another_cluster_are_found_where_they_may_be_nearer(small_tiles, monkeypatch):
+    """Two samples between the clusters are nearest to each other; all other answers lie in one cluster."""
+    from pathforest._engines.torch import tiles
+
+    monkeypatch.setattr(tiles, "is_worth_it", lambda n, d, k: n >= 80)
+    X, _ = many("gaussian", 3)
+    X[:, 0] += np.array([0, 60, 100])[np.arange(len(X)) % 3]
+    X[3:8:4, 0] = 29, 31
+    ours, known = engines(X)
+    checks.same_arrays(ours.knn(1), known.knn(1))
+    assert [is_open for _, is_open in small_tiles] == [0.0] * 4  # clusters, and those two among all
+
+
 def test_groups_that_no_longer_fit_a_list_are_noticed(small_tiles):
     """The second look finds more groups than there is room for; the nearest sample is in the last of them."""
     n, first, where = (1100, 256, "cuda") if DEVICE == "cuda" else (300, 64, "cpu")

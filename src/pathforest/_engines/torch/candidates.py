@@ -18,7 +18,7 @@ the leading one: that adds 2^-9 of |q| |x| to the error of q.x, and their sums a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ ROOM = 2.0**-22  # for the rounding of costs to float32
 ROUNDING = 2.0**-24
 CONVERTED = 2**24  # values that are converted at a time
 SEEN, MOST_CENTRES = 2**12, 16  # samples that clusters are sought among, and how many at most
+CROSSING = 0.05  # of the samples of a cell: so many may have their nearest in a cell that is not near
 MAX_EXPONENT = 500  # of the scale: its square is finite, and squares that underflow are far below the error
 SHARPEST = 26  # exponent where there is noise: it then hides what lies closer together
 LEAST = 1e-280  # squares of lengths below have lost digits
@@ -70,11 +71,47 @@ class Scaling:
         return (rows.double() - self._centre) * self.scale
 
 
-def find_centres(X: Any) -> Any:
-    """Return centres of clusters, if samples are much nearer to those than to the centre of all; else None.
+class Cells:
+    """Samples by the nearest of a few centres, and how far a query is from those of cells that are not near.
 
-    Half precision tells samples of one cluster apart if they are centred there.
+    Half precision tells samples of one cluster apart if they are centred there; and what lies in clusters far
+    away need not be looked at. Whatever is nearer to centre b than to a is beyond the plane halfway between
+    both: from q, at a distance of (|q - b|^2 - |q - a|^2) / (2 |a - b|) or more.
     """
+
+    def __init__(self, X: Any, scaling: Scaling, few: Any, centres: Any) -> None:
+        self._scaling, self.centres = scaling, centres
+        self._scaled = scaling(centres)
+        self._apart = torch.cdist(self._scaled, self._scaled)
+        own, gaps = self._measure(scaling(few))
+        # Of all samples the nearest ones are no farther than the nearest of these few.
+        reach = torch.cdist(few, few).fill_diagonal_(torch.inf).amin(1) * scaling.scale
+        members = torch.nn.functional.one_hot(own, len(centres)).double()
+        crossing = members.T @ (gaps < reach[:, None]).double()
+        self.near = crossing > CROSSING * members.sum(0)[:, None]
+        self.near.fill_diagonal_(True)
+        self.cell, _ = self.of(X[rows] for rows in pieces(len(X), max(1, CONVERTED // X.shape[1])))
+
+    def of(self, parts: Iterable[Any]) -> tuple[Any, Any]:
+        """Return the cell of each row, and the square of how far surely all are that are in none near it."""
+        cells, gaps = [], []
+        for rows in parts:
+            own, gap = self._measure(self._scaling(rows))
+            cells.append(own.to(torch.uint8))
+            gaps.append(gap.masked_fill_(self.near[own], torch.inf).amin(1).clamp(min=0).square())
+        return torch.cat(cells), torch.cat(gaps)
+
+    def _measure(self, rows: Any) -> tuple[Any, Any]:
+        lengths = rows.square().sum(1, keepdim=True)
+        squares = lengths - 2 * rows @ self._scaled.T + self._scaled.square().sum(1)
+        own = squares.argmin(1)
+        # What is rounded in these squares, and in those that put samples into cells, is far less.
+        ahead = squares - squares.gather(1, own[:, None]) - 1e-8 * (1 + lengths)
+        return own, ahead / (2 * self._apart[own])
+
+
+def find_cells(X: Any, scaling: Scaling) -> Cells | None:
+    """Return cells around clusters, if samples are much nearer to those than to the centre of all."""
     seeded = torch.Generator(X.device).manual_seed(0)
     few = X[torch.randint(len(X), (SEEN,), generator=seeded, device=X.device)].double()
     centres, spread = few[:1], torch.cdist(few, few.mean(0, keepdim=True)).square()
@@ -86,7 +123,9 @@ def find_centres(X: Any) -> Any:
     own = torch.cdist(few, centres).argmin(1)
     members = torch.nn.functional.one_hot(own, len(centres)).double()
     centres = (members.T @ few) / members.sum(0)[:, None]
-    return centres if 2 * (few - centres[own]).square().sum() < spread.sum() else None
+    if 2 * (few - centres[own]).square().sum() < spread.sum():
+        return Cells(X, scaling, few, centres)
+    return None
 
 
 class Directions:

@@ -14,12 +14,13 @@ from pathforest._engines.engine import KnnGraph, Lists, PythonEngine, Samples, T
 from pathforest._engines.metric import Metric
 from pathforest._engines.torch.candidates import (
     CONVERTED,
+    Cells,
     Directions,
     Estimator,
     Pairs,
     Scaling,
     find_candidates,
-    find_centres,
+    find_cells,
     group_size,
     make_costs,
 )
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pathforest._engines.torch.tiles import Tiles  # which needs Triton
 
 FEW = 2**12  # queries below which groups are quick enough to spare the wait for a kernel
-WORTH_CENTRES = 1 / 8  # of the queries left open, to look for clusters
+WORTH_CELLS = 1 / 8  # of the queries left open, or as many as that of the samples, to look in clusters
 PROBE = 2**13  # queries of the first block, where a way of answering may leave many open
 CROWD = 8  # candidates per answer above which better estimates pay
 SETTLED = 2**27  # values whose differences are added up at a time, at most
@@ -202,26 +203,27 @@ class TorchEngine(PythonEngine):
     def _scaling(self) -> Scaling:
         return Scaling(self._seen, self._noise)
 
-    def _has_kernels(self, k: int) -> bool:
-        """Tell whether there are kernels that find k samples, and samples enough for them."""
+    def _has_kernels(self, k: int, n: int) -> bool:
+        """Tell whether there are kernels that find k of n samples, and samples enough for them."""
         if not can_use(self._device):
             return False
         from pathforest._engines.torch.tiles import is_worth_it
 
-        return is_worth_it(*self._X.shape, k)
+        return is_worth_it(n, self.n_features, k)
 
     @cached_property
-    def _centres(self) -> Any:
-        return find_centres(self._seen)
+    def _cells(self) -> Cells | None:
+        return find_cells(self._seen, self._scaling)
 
-    def _tiles(self, split: bool, centre: Any) -> Tiles:
+    def _tiles(self, split: bool, centre: Any = None, members: Any = None) -> Tiles:
         from pathforest._engines.torch.tiles import Tiles
 
         if centre is None and split in self._tiles_made:
             return self._tiles_made[split]
         with room_for(f"a copy of the samples in half precision, {2 * self._X.size:,} bytes"):
-            scaling = self._scaling if centre is None else Scaling(self._seen, self._noise, centre)
-            tiles = Tiles(self._seen, scaling, split)
+            seen = self._seen if members is None else self._seen[members]
+            scaling = self._scaling if centre is None else Scaling(seen, self._noise, centre)
+            tiles = Tiles(self._seen, scaling, split, members)
         tiles.compile_kernels(self._samples, self._lengths is not None)
         if centre is None:
             self._tiles_made[split] = tiles
@@ -280,6 +282,7 @@ class _Way(NamedTuple):
     row_bytes: int  # memory that the work on one query takes
     may_fail: bool  # whether it may leave many queries unanswered
     takes: Any = None  # whether it is for a query; None: it is for all
+    gap: Any = None  # square, in units of the scale, of how far it has surely looked; None: everywhere
 
 
 class _Search:
@@ -307,7 +310,7 @@ class _Search:
         )
         self._lengths = engine._squared_lengths(Q)
         self._n_wanted = k + (own is not None)  # each finds itself
-        self._has_kernels = len(Q) >= FEW and engine._has_kernels(self._n_wanted)
+        self._has_kernels = len(Q) >= FEW and engine._has_kernels(self._n_wanted, engine.n_samples)
         self._values, self._indices = np.full((len(Q), k), np.inf), np.full((len(Q), k), -1, dtype=np.int32)
 
     def answers(self) -> Lists:
@@ -317,7 +320,7 @@ class _Search:
             self._share_open = len(left) / len(self._Q)
             way = next(ways)
             takes = np.full(len(left), True) if way.takes is None else way.takes[left]
-            left = np.sort(np.append(left[~takes], self._try(way, left[takes])))
+            left = np.sort(np.append(left[~takes], self._try(way, left[takes])), kind="stable")
         if self._reach is not None:  # estimates let some through
             beyond = self._values > self._reach[:, None]
             self._values[beyond], self._indices[beyond] = np.inf, -1
@@ -327,11 +330,17 @@ class _Search:
         """Yield ways to find the k best, from the fastest to those that always end."""
         k = self._k
         if self._has_kernels:
-            yield self._by_tiles(False)
-            if self._share_open > WORTH_CENTRES and self._engine._centres is not None:
-                nearest = self._nearest_centres()
-                for number, centre in enumerate(self._engine._centres):
-                    yield self._by_tiles(False, centre)._replace(takes=nearest == number)
+            cells = self._engine._cells
+            # Before all samples, unless there are few queries or samples for the work on each cell.
+            in_cells = cells is not None and self._component is None
+            in_cells = in_cells and len(self._Q) > WORTH_CELLS * self._engine.n_samples
+            in_cells = in_cells and self._is_worth_it(int(torch.bincount(cells.cell).max()))
+            if not in_cells:
+                yield self._by_tiles(False)
+            if cells is not None and self._share_open > WORTH_CELLS:
+                yield from self._by_cells(cells, in_cells)
+            if in_cells:
+                yield self._by_tiles(False)
             yield self._by_tiles(True)
         # Shortened values leave about twice as many groups in doubt.
         yield self._by_groups(2 * k + 8, True)
@@ -340,14 +349,31 @@ class _Search:
             yield self._by_groups(n_chosen, False)
             n_chosen *= 4
 
-    def _by_tiles(self, split: bool, centre: Any = None) -> _Way:
+    def _by_cells(self, cells: Cells, in_cells: bool) -> Iterator[_Way]:
+        """Look from the centre of the query's cell, at samples in cells near it or at all."""
+        parts = list(pieces(len(self._Q), max(1, CONVERTED // self._Q.shape[1])))
+        lengths = [None if self._lengths is None else self._lengths[part] for part in parts]
+        seen = (self._see(self._Q[part], squares) for part, squares in zip(parts, lengths, strict=True))
+        own, gap = (array.cpu().numpy() for array in cells.of(seen))
+        for number, centre in enumerate(cells.centres):
+            way = self._by_tiles(False, centre)
+            if in_cells:
+                members = cells.near[number][cells.cell.long()].nonzero()[:, 0].int()
+                if self._is_worth_it(len(members)) and len(members) < self._engine.n_samples:
+                    way = self._by_tiles(False, centre, members)._replace(gap=gap)
+            yield way._replace(takes=own == number)
+
+    def _is_worth_it(self, n: int) -> bool:
+        return self._engine._has_kernels(self._n_wanted, n)
+
+    def _by_tiles(self, split: bool, *part: Any) -> _Way:
         """Look at products where they are computed, which needs a kernel."""
         from pathforest._engines.torch.tiles import row_bytes
 
         n_wanted, made = self._n_wanted, cache(self._engine._tiles)
 
         def find(queries: Any, block: Any) -> tuple[Pairs, Any]:
-            tiles = made(split, centre)
+            tiles = made(split, *part)
             cost = None if self._cost is None else self._squared_cost * tiles.scale**2
             limit = None if self._reach is None else self._squared_reach[block] * tiles.scale**2
             component = self._component and (self._component[0][block], self._component[1])
@@ -399,6 +425,8 @@ class _Search:
         pairs, is_open = way.find(self._see(queries, lengths), block)
         best = self._settle(queries, lengths, self._allowed(pairs, block))
         is_open = is_open.cpu().numpy()
+        if way.gap is not None:
+            is_open |= self._may_miss(best[0][:, -1].cpu().numpy(), rows, way.gap[rows])
         is_range = rows[-1] - rows[0] == len(rows) - 1  # they ascend
         for found, target in zip(best, (self._values, self._indices), strict=True):
             if is_range and not is_open.any():
@@ -407,18 +435,15 @@ class _Search:
                 target[rows[~is_open]] = found.cpu().numpy()[~is_open]
         return rows[is_open]
 
+    def _may_miss(self, last: np.ndarray, rows: np.ndarray, gap: np.ndarray) -> np.ndarray:
+        """Tell where samples that have not been looked at may be as near as the last of the answers."""
+        scaling = self._engine._scaling
+        last = last if self._reach is None else np.minimum(last, self._reach[rows])
+        return ~(self._engine._squares(last) * scaling.scale**2 * (1 + 1e-6) + 4 * scaling.noise < gap)
+
     def _see(self, queries: Any, lengths: Any) -> Any:
         """Return queries as estimates see them."""
         return queries if lengths is None else self._engine._directions(queries, lengths)
-
-    def _nearest_centres(self) -> np.ndarray:
-        """Return for each query the number of the centre that is about the nearest."""
-        centres, found = self._engine._centres, [np.empty(0, dtype=np.intp)]
-        for part in pieces(len(self._Q), max(1, CONVERTED // self._Q.shape[1])):
-            lengths = self._lengths if self._lengths is None else self._lengths[part]
-            seen = self._see(self._Q[part], lengths).double()
-            found.append(torch.cdist(seen, centres).argmin(1).cpu().numpy())
-        return np.concatenate(found)
 
     def _exclude_own(self, brackets: Any, block: Any) -> None:
         """Put out of reach what a query must not find: itself, or its component."""

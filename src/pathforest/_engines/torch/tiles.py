@@ -89,12 +89,12 @@ def row_bytes(d: int, k: int) -> int:
 
 
 class Tiles:
-    """Samples in half precision, in random order; `split` makes two halves of each value."""
+    """Samples, or `members` of them, in half precision and random order; `split` makes halves of values."""
 
-    def __init__(self, X: Any, scaling: Scaling, split: bool) -> None:
+    def __init__(self, X: Any, scaling: Scaling, split: bool, members: Any = None) -> None:
         self._X, self._scaling, self._split = X, scaling, split
         self.scale = scaling.scale * REACH
-        n, d = X.shape
+        n, d = len(X if members is None else members), X.shape[1]
         depth = 3 * d if split else d
         self._at_once = kernels.at_once(depth)
         self._depth = -(-depth // self._at_once) * self._at_once
@@ -107,7 +107,8 @@ class Tiles:
         n_padded = self._n_tiles * kernels.COLUMNS
         seeded = torch.Generator(X.device).manual_seed(0)
         self._order = torch.full((n_padded,), -1, dtype=torch.int32, device=X.device)
-        self._order[:n] = torch.randperm(n, generator=seeded, device=X.device)
+        order = torch.randperm(n, generator=seeded, device=X.device)
+        self._order[:n] = order if members is None else members[order]
         self._values = torch.zeros((n_padded, self._depth), dtype=torch.half, device=X.device)
         self._half_norms = torch.full((n_padded,), torch.inf, device=X.device)
         for rows in pieces(n, max(1, CONVERTED // d)):
