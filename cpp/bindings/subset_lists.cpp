@@ -2,6 +2,7 @@
 #include "pathforest/graph/subset_lists.hpp"
 
 #include "arrays.hpp"
+#include "pathforest/graph/disjoint_sets.hpp"
 #include "pathforest/ties.hpp"
 
 namespace pathforest {
@@ -55,6 +56,16 @@ ListArrays merged_lists(const Matrix<double>& distances, const Matrix<Index>& in
     return {to_numpy(std::move(values), {n, k}), to_numpy(std::move(samples), {n, k})};
 }
 
+Result<Index> parts_of_lists(const Matrix<double>& distances, const Matrix<Index>& indices,
+                             const Vector<Index>& codes) {
+    const KnnGraph graph = as_graph(distances, indices);
+    if (codes.size() != as_size(graph.n_samples))
+        throw std::invalid_argument("codes must have one entry per list");
+    std::vector<Index> parts;
+    run_interruptibly(1, [&](Control&) { parts = parts_of_classes(graph, as_span(codes)); });
+    return to_numpy(std::move(parts));
+}
+
 }  // namespace
 
 void bind_subset_lists(nb::module_& m) {
@@ -65,6 +76,8 @@ void bind_subset_lists(nb::module_& m) {
     m.def("merge_lists", merged_lists, "distances"_a.noconvert(), "indices"_a.noconvert(),
           "further_distances"_a.noconvert(), "further_indices"_a.noconvert(),
           "The nearest of two lists per sample, as many as the first has.");
+    m.def("parts_of_classes", parts_of_lists, "distances"_a.noconvert(), "indices"_a.noconvert(),
+          "codes"_a.noconvert(), "One sample of each sample's part: those of a class that lists join.");
 }
 
 }  // namespace pathforest

@@ -253,6 +253,19 @@ def blocks(n_rows: int, row_length: int, row_work: int = 1) -> Iterator[slice]:
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
+def rows_of(X: np.ndarray | SparseSamples, rows: np.ndarray, n_threads: int) -> np.ndarray | SparseSamples:
+    """Copy some rows, on several threads."""
+    if n_threads == 1 or not isinstance(X, np.ndarray):
+        return X[rows]
+    found = np.empty((len(rows), X.shape[1]), X.dtype)
+
+    def copy(part: slice) -> None:
+        np.take(X, rows[part], axis=0, out=found[part], mode="clip")
+
+    list(map_threads(copy, n_threads, blocks(len(rows), 8 * X.shape[1])))
+    return found
+
+
 # Ranges
 
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
+from pathforest import _core
 from pathforest._engines.matrix import symmetric
 from pathforest._engines.metric import WITH_GAPS, Metric, choose_algorithm
 from pathforest._engines.samples import SparseSamples
@@ -32,7 +33,7 @@ FEWEST = 10  # samples for models that learn, so that the folds inside a search 
 SMALL = (600, 50, 10)
 # Up to this many samples times classes, and classes, it grows a random forest: that keeps all shares.
 GROWN, MOST_CLASSES = 1_000_000, 100
-AT_ONCE = 32  # features that one thread standardises
+AT_ONCE = 8  # features that one thread standardises
 # So near, as a share of the median distance from a sample to its nearest other, two samples are nearly equal.
 NEAR = 0.1
 
@@ -293,17 +294,12 @@ def _conflicts(group: np.ndarray, codes: np.ndarray) -> np.ndarray:
 def islands(graph: KnnGraph, codes: np.ndarray, largest: int) -> np.ndarray:
     """Return the number of the island that each sample is in; -1 for those in none."""
     # A group of a class, joined by neighbour lists, of 2 to `largest` samples, and not the largest of these.
-    n, k = graph.indices.shape
-    source, target = np.repeat(np.arange(n), k), graph.indices.ravel()
-    same = codes[source] == codes[target]
-    arcs = coo_array((np.ones(same.sum(), dtype=bool), (source[same], target[same])), shape=(n, n))
-    part = connected_components(arcs, directed=False)[1]
-    _, first, size = np.unique(part, return_index=True, return_counts=True)
-    most = np.zeros(codes.max() + 1, dtype=np.intp)
-    np.maximum.at(most, codes[first], size)
-    is_island = (size <= largest) & (size < most[codes[first]])
-    alone = np.arange(n) + len(size)  # a group of one each, for all samples that are in no island
-    return number_groups(np.where(is_island[part], part, alone))
+    part = _core.parts_of_classes(*graph, codes.astype(np.int32))
+    size, most = np.bincount(part, minlength=len(part)), np.zeros(codes.max() + 1, dtype=np.intp)
+    np.maximum.at(most, codes, size)
+    is_in, island = ((size <= largest) & (size < most[codes]))[part], np.full(len(part), NONE)
+    island[is_in] = number_groups(part[is_in])
+    return island
 
 
 def compare_probabilities(probability: np.ndarray, codes: np.ndarray, rival: np.ndarray) -> Opinion:

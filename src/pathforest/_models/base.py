@@ -38,7 +38,7 @@ from pathforest._models.labels import Labels, read_labels
 from pathforest._persistence import save
 from pathforest._persistence.checks import SAMPLES, Saved
 from pathforest._tables.columns import default_names
-from pathforest._utils.checks import thread_count
+from pathforest._utils.checks import map_threads, thread_count
 from pathforest._utils.progress import (
     SILENCE,
     CallbackSupportMixin,
@@ -211,16 +211,24 @@ def check_training(model: OPFEstimator, X: Any, settings: Settings) -> tuple[np.
 def warn_of_units(model: OPFEstimator, X: Any, metric: Metric) -> None:
     """Warn, once in the outermost fit, if features are as given and units make one count far more."""
     names = vars(model).get("feature_names_in_")
-    said = differing_units(X, names, metric.name) if isinstance(X, np.ndarray) else None
+    n_threads = thread_count(getattr(model, "n_jobs", None))
+    said = differing_units(X, names, metric.name, n_threads) if isinstance(X, np.ndarray) else None
     if said and is_first("units"):
         warn(said)
 
 
-def differing_units(X: np.ndarray, names: Sequence[str] | None, metric: Any) -> str | None:
+def differing_units(
+    X: np.ndarray, names: Sequence[str] | None, metric: Any, n_threads: int = 1
+) -> str | None:
     """Say that a feature's range is far wider than another's; None if it is not, or units mean nothing."""
     if metric not in IN_UNITS:
         return None
-    low, high = np.fmin.reduce(X).astype(np.float64), np.fmax.reduce(X).astype(np.float64)
+
+    def extremes(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        return np.fmin.reduce(X[rows]), np.fmax.reduce(X[rows])
+
+    lows, highs = zip(*map_threads(extremes, n_threads, blocks(*X.shape)), strict=True)
+    low, high = np.fmin.reduce(lows).astype(np.float64), np.fmax.reduce(highs).astype(np.float64)
     spans = high - low
     varies = np.flatnonzero(spans > ROUNDING * np.maximum(np.abs(low), np.abs(high)))
     if not len(varies) or spans[varies].max() <= UNITS * spans[varies].min():

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from pathforest import _core
-from pathforest._engines.engine import Engine, KnnGraph
+from pathforest._engines.engine import Engine, KnnGraph, Lists
 from pathforest._engines.matrix import distance_matrix, symmetric
-from pathforest._engines.samples import blocks, without_self
+from pathforest._engines.samples import blocks, rows_of, without_self
 from pathforest._models.base import KeptSamples
 from pathforest._models.labels import by_class
 from pathforest._models.offers import LARGE, NONE, Contenders, mean_offers
@@ -18,6 +19,9 @@ from pathforest._utils.checks import map_threads
 # How far a class is searched for a training sample, as a multiple of the cost that it has to beat: what it
 # has there nearly always proves that it does not; if not, it is searched again without a limit.
 REACH = 1.1
+
+JUDGED = 2**15  # samples that one thread judges at a time
+DEVICE_PART = 32  # features of a sample that count as one value where a device takes long parts
 
 
 class NearestOthers(NamedTuple):
@@ -67,7 +71,7 @@ def leave_one_out_offers(
             own.put(given, one.others(r))
             continue
         for rows in one.parts(given, r):
-            own.put(rows, without_self(*one.ask(rows, r + 1), rows))
+            own.put(rows, without_self(*one.lists(r + 1, *one.ask(rows, r + 1)), rows))
     nearest = NearestOthers(own.distances.copy(), own.indices.copy())
     cost, cheapest = np.full(n, np.inf), np.full(n, NONE)
     few = np.bincount(codes) <= LARGE * (rivals is None)
@@ -77,29 +81,11 @@ def leave_one_out_offers(
         cost, cheapest[is_found] = mean_offers(other.distances, r), codes[other.indices[is_found, 0]]
     else:
         few[:] = False
+    race = _Race(nearest, other, cost, cheapest, rivals, r)
     for code, one in enumerate(classes):
-        if few[code]:
-            continue
-        for rows in one.parts(np.flatnonzero(codes != code), r):
-            to_beat = cost[rows] if rivals is None else np.where(rivals[rows, code], np.inf, -np.inf)
-            reach = np.maximum(REACH * to_beat, nearest.distances[rows, -1])
-            lists = one.ask(rows, r, reach)
-            useful = lists.distances[:, 0] <= nearest.distances[rows, -1]
-            near = rows[useful]
-            nearest.put(near, _core.merge_lists(*nearest.take(near), *lists.take(useful)))
-            # A sum of larger terms is not smaller, rounding included: missing members count as much as reach.
-            size = min(r, one.size)
-            known = np.where(lists.indices[:, :size] == NONE, reach[:, None], lists.distances[:, :size])
-            value = mean_offers(known, size)
-            again = np.flatnonzero((lists.indices[:, size - 1] == NONE) & (value <= to_beat))
-            if len(again):
-                lists.put(again, one.ask(rows[again], r))
-                value[again] = mean_offers(lists.distances[again], size)
-            wins = (value <= to_beat) & (value < np.inf) & lists.begin_before(other.take(rows))
-            if rivals is None:
-                wins |= value < to_beat
-            cost[rows[wins]], cheapest[rows[wins]] = value[wins], code
-            other.put(rows[wins], lists.take(wins))
+        if not few[code]:
+            for rows in one.parts(np.flatnonzero(codes != code), r):
+                race.enter(one, code, rows)
     graph = KnnGraph(*(np.ascontiguousarray(array[:, : min(r, n - 1)]) for array in nearest))
     return Offers(mean_offers(own.distances, r), own, cheapest, cost, other, graph)
 
@@ -127,6 +113,61 @@ def _scan_few(
         nearest.put(rows, tuple(np.where(is_few[:, None], a, b) for a, b in zip(alone, both, strict=True)))
 
 
+class _Race(NamedTuple):
+    """What samples know while one class after the other offers them its members."""
+
+    nearest: NearestOthers
+    other: NearestOthers
+    cost: np.ndarray
+    cheapest: np.ndarray
+    rivals: np.ndarray | None
+    r: int
+
+    def enter(self, one: _Class, code: int, rows: np.ndarray) -> None:
+        """Let a class offer its members to some samples."""
+        reach = np.maximum(REACH * self._to_beat(rows, code), self.nearest.distances[rows, -1])
+        while len(rows):
+            found = one.ask(rows, self.r, reach)
+            parts = [slice(i, i + JUDGED) for i in range(0, len(rows), JUDGED)]
+            cut = ([array[part] for part in parts] for array in (rows, reach, *found))
+            judge = partial(self._judge, one, code)
+            is_open = np.concatenate(list(map_threads(judge, one.samples.n_threads, *cut)))
+            rows, reach = rows[is_open], np.full(np.count_nonzero(is_open), np.inf)
+
+    def _to_beat(self, rows: np.ndarray, code: int) -> np.ndarray:
+        return self.cost[rows] if self.rivals is None else np.where(self.rivals[rows, code], np.inf, -np.inf)
+
+    def _judge(
+        self,
+        one: _Class,
+        code: int,
+        rows: np.ndarray,
+        reach: np.ndarray,
+        distances: np.ndarray,
+        places: np.ndarray,
+    ) -> np.ndarray:
+        """Take what counts; say for which samples more than was in reach may count."""
+        lists, size, to_beat = (
+            one.lists(self.r, distances, places),
+            min(self.r, one.size),
+            self._to_beat(rows, code),
+        )
+        # A sum of larger terms is not smaller, rounding included: missing members count as much as reach.
+        is_missing = lists.indices[:, :size] == NONE
+        value = mean_offers(np.where(is_missing, reach[:, None], lists.distances[:, :size]), size)
+        is_open = is_missing[:, -1] & (value <= to_beat) & (reach < np.inf)
+        useful = (lists.distances[:, 0] <= self.nearest.distances[rows, -1]) & ~is_open
+        near = rows[useful]
+        self.nearest.put(near, _core.merge_lists(*self.nearest.take(near), *lists.take(useful)))
+        wins = (value <= to_beat) & (value < np.inf) & lists.begin_before(self.other.take(rows))
+        if self.rivals is None:
+            wins |= value < to_beat
+        wins &= ~is_open
+        self.cost[rows[wins]], self.cheapest[rows[wins]] = value[wins], code
+        self.other.put(rows[wins], lists.take(wins))
+        return is_open
+
+
 class _Class(NamedTuple):
     """The members of a class that can be in a list."""
 
@@ -137,38 +178,28 @@ class _Class(NamedTuple):
 
     def parts(self, rows: np.ndarray, r: int) -> list[np.ndarray]:
         """Divide samples into parts that bound memory."""
+        width = self.samples.X.shape[1]
         # A device is quick with a part of any length, and slow to start.
-        width = r if self.samples.device != "cpu" else max(self.samples.X.shape[1], r)
+        width = width // DEVICE_PART if self.samples.device != "cpu" else max(width, r)
         return [rows[part] for part in blocks(len(rows), width)]
 
-    def ask(self, rows: np.ndarray, width: int, reach: np.ndarray | None = None) -> NearestOthers:
-        """List the members nearest to samples; those beyond reach may be missing."""
+    def ask(self, rows: np.ndarray, width: int, reach: np.ndarray | None = None) -> Lists:
+        """Find the members nearest to samples; those beyond reach may be missing."""
         X, is_matrix = self.samples.X, self.samples.metric.kind != "features"
-        queries = X[np.ix_(rows, self.members)] if is_matrix else self._copies(rows)
         k, n_threads = min(width, self.size), self.samples.n_threads
-        return self._lists(width, *self.engine.query(queries, k, n_threads, reach))
+        queries = X[np.ix_(rows, self.members)] if is_matrix else rows_of(X, rows, n_threads)
+        return self.engine.query(queries, k, n_threads, reach)
 
     def others(self, width: int) -> NearestOthers:
         """List for each member the others nearest to it."""
-        return self._lists(width, *self.engine.knn(min(width, self.size - 1), self.samples.n_threads))
+        return self.lists(width, *self.engine.knn(min(width, self.size - 1), self.samples.n_threads))
 
-    def _lists(self, width: int, distances: np.ndarray, places: np.ndarray) -> NearestOthers:
+    def lists(self, width: int, distances: np.ndarray, places: np.ndarray) -> NearestOthers:
+        """Name the members that were found by their places."""
         lists, k = no_lists(len(places), width), places.shape[1]
         lists.distances[:, :k] = distances
         lists.indices[:, :k] = np.append(self.members, NONE).astype(np.int32)[places]
         return lists
-
-    def _copies(self, rows: np.ndarray) -> np.ndarray:
-        X = self.samples.X
-        if self.samples.device == "cpu":
-            return X[rows]
-        found = np.empty((len(rows), X.shape[1]), X.dtype)
-
-        def copy(part: slice) -> None:
-            np.take(X, rows[part], axis=0, out=found[part], mode="clip")
-
-        list(map_threads(copy, self.samples.n_threads, blocks(len(rows), X.shape[1])))
-        return found
 
 
 def _classes(samples: KeptSamples, codes: np.ndarray, r: int) -> list[_Class]:
@@ -176,15 +207,14 @@ def _classes(samples: KeptSamples, codes: np.ndarray, r: int) -> list[_Class]:
     if metric.kind != "features":
         X = symmetric(X) if metric.kind == "precomputed" else distance_matrix(X, metric)
         metric = metric._replace(kind="precomputed")
-    samples = samples._replace(X=X, metric=metric, cache={})
-    # No list takes more than r + 1 equal rows. A sample left out here has that many before it.
-    members = samples.without_spare_copies(np.arange(len(codes)), r + 1, codes)
-    sizes = np.bincount(codes).tolist()
-    chosen = by_class(codes, members, len(sizes))
-    return [
-        _Class(samples, own, samples.engine(own, X.dtype, False), size)
-        for own, size in zip(chosen, sizes, strict=True)
-    ]
+    samples, n_classes = samples._replace(X=X, metric=metric, cache={}), int(codes.max()) + 1
+
+    def gather(given: np.ndarray) -> _Class:
+        # No list takes more than r + 1 equal rows. A sample left out here has that many before it.
+        members = samples.without_spare_copies(given, r + 1, codes)
+        return _Class(samples, members, samples.engine(members, X.dtype, False), len(given))
+
+    return list(map_threads(gather, samples.n_threads, by_class(codes, np.arange(len(codes)), n_classes)))
 
 
 def no_lists(n: int, r: int) -> NearestOthers:

@@ -4,6 +4,7 @@
 #include "pathforest/types.hpp"
 
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -43,5 +44,19 @@ class DisjointSets {
     std::vector<Index> parent_;
     std::vector<Index> size_;
 };
+
+// Per sample, one of its part, the same for all of it: samples of one class that arcs of lists join.
+inline std::vector<Index> parts_of_classes(const KnnGraph& graph, std::span<const Index> code) {
+    DisjointSets parts(graph.n_samples);
+    for (Index i = 0; i < graph.n_samples; ++i) {
+        for (Index c = 0; c < graph.k; ++c) {
+            const Index j = graph.index(i, c);
+            if (code[as_size(i)] == code[as_size(j)]) parts.unite(i, j);
+        }
+    }
+    std::vector<Index> found(code.size());
+    for (Index i = 0; i < graph.n_samples; ++i) found[as_size(i)] = parts.find(i);
+    return found;
+}
 
 }  // namespace pathforest

@@ -321,9 +321,6 @@ class _Search:
             way = next(ways)
             takes = np.full(len(left), True) if way.takes is None else way.takes[left]
             left = np.sort(np.append(left[~takes], self._try(way, left[takes])), kind="stable")
-        if self._reach is not None:  # estimates let some through
-            beyond = self._values > self._reach[:, None]
-            self._values[beyond], self._indices[beyond] = np.inf, -1
         return self._values, self._indices
 
     def _ways(self) -> Iterator[_Way]:
@@ -424,6 +421,9 @@ class _Search:
         lengths = self._lengths if is_all or self._lengths is None else self._lengths[block]
         pairs, is_open = way.find(self._see(queries, lengths), block)
         best = self._settle(queries, lengths, self._allowed(pairs, block))
+        if self._reach is not None:  # estimates let some through
+            beyond = best[0] > self._engine._load(self._reach[rows])[:, None]
+            best[0].masked_fill_(beyond, torch.inf), best[1].masked_fill_(beyond, -1)
         is_open = is_open.cpu().numpy()
         if way.gap is not None:
             is_open |= self._may_miss(best[0][:, -1].cpu().numpy(), rows, way.gap[rows])
