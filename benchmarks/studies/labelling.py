@@ -2,8 +2,8 @@
 
 Up to 1,000 samples of a table, drawn anew in each repeat and standardised; none has a label at first. The
 page of `pathforest label` asks by its own code, every fifth sample by lot. Uncertainty sampling draws its
-first ten samples, then asks for the one whose largest probability is smallest. Accuracy is that of all samples
-that were not asked for.
+first ten samples, then asks for the one whose largest probability is smallest. Accuracy is that of all
+samples that were not asked for.
 """
 
 import json
