@@ -26,16 +26,16 @@ print(f"test accuracy {model.score(X_test, y_test):.1%}, nothing tuned")
 explanations = model.explain(X_test)
 by_length = np.argsort([-len(reason.path) for reason in explanations], kind="stable")
 chosen = [next(i for i in by_length if explanations[i].label == label) for label in (3, 5, 8)]
-longest = max(len(explanations[i].path) for i in chosen)
-fig, panels = plt.subplots(len(chosen), longest + 2, figsize=(10, 6.2), layout="constrained")
+most = 7  # steps of a path, at most
+fig, panels = plt.subplots(len(chosen), most + 2, figsize=(10, 4.4), layout="constrained")
 for i, row in zip(chosen, panels, strict=True):
     one = explanations[i]
-    for ax, image, cost in zip(row, [X_test[i], *X_train[one.path]], [one.offer, *one.costs], strict=False):
+    steps = np.unique(np.linspace(0, len(one.path) - 1, most).round().astype(int))
+    shown = [(f"offer {one.offer:.3g}", X_test[i])]
+    shown += [(f"cost {one.costs[step]:.3g}", X_train[one.path[step]]) for step in steps]
+    shown.append((f"rival {one.rival.offers[0]:.3g}", X_train[one.rival.conquerors[0]]))
+    for ax, (title, image) in zip(row, shown, strict=True):
         ax.imshow(image.reshape(8, 8), cmap="gray_r")
-        ax.set_title(f"{cost:.3g}", fontsize=9)
-    row[0].set_title(f"{one.label}: offer {one.offer:.3g}", fontsize=9)
-    row[-1].imshow(X_train[one.rival.conquerors[0]].reshape(8, 8), cmap="gray_r")
-    row[-1].set_title(f"rival {one.rival.label}: {one.rival.offers[0]:.3g}", fontsize=9)
-    for ax in row:
+        ax.set_title(title, fontsize=9)
         ax.set_axis_off()
 plt.show()

@@ -371,12 +371,9 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
         """
         if "estimators_" not in vars(self):
             return self.fit(X, y)
-        wanted = [
-            read_labels(self, y, reset=False).values,
-            *([] if classes is None else [check_labels(classes)]),
-        ]
-        known = set(self.classes_.tolist())
-        if new := [label for labels in wanted for label in labels.tolist() if label not in known]:
+        asked, known = read_labels(self, y, reset=False).values.tolist(), set(self.classes_.tolist())
+        asked += [] if classes is None else check_labels(classes).tolist()
+        if new := [label for label in asked if label not in known]:
             raise ValueError(
                 f"{show(new[0])} is none of the classes that the search has seen, and what it chose may not "
                 "suit it; fit a new search to all samples"

@@ -361,13 +361,7 @@ class OPFPruner(MetaEstimatorMixin, ClassifierMixin, OPFEstimator):
 
 
 def _prune(
-    model: ForestClassifier,
-    X: Any,
-    y: np.ndarray,
-    Q: Any,
-    y_val: np.ndarray,
-    max_loss: float,
-    max_iter: int,
+    model: ForestClassifier, X: Any, y: np.ndarray, Q: Any, y_val: np.ndarray, max_loss: float, max_iter: int
 ) -> Pruned:
     """Remove irrelevant samples until there are none, or the accuracy on the checked Q falls too far."""
     first, pairwise, kept, unfitted = model, model._fit_X is None, np.arange(len(y)), clone(model)

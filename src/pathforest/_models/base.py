@@ -39,14 +39,7 @@ from pathforest._persistence import save
 from pathforest._persistence.checks import SAMPLES, Saved
 from pathforest._tables.columns import default_names
 from pathforest._utils.checks import map_threads, thread_count
-from pathforest._utils.progress import (
-    SILENCE,
-    CallbackSupportMixin,
-    Stages,
-    is_first,
-    progress,
-    stages_of,
-)
+from pathforest._utils.progress import SILENCE, CallbackSupportMixin, Stages, is_first, progress, stages_of
 from pathforest._utils.text import show, warn
 
 T = TypeVar("T")

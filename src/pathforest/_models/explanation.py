@@ -379,16 +379,6 @@ class Opened(NamedTuple):
             X = step.transform(X)
         return X
 
-    def unscale(self, rows: np.ndarray) -> np.ndarray:
-        """Undo what scalers did to samples, or to numbers a preprocessor of tables."""
-        for step in reversed(self.steps):
-            if isinstance(step, SCALERS):
-                rows = step.inverse_transform(rows)
-            else:
-                mean, scale = step._scaling_out()
-                rows = rows * scale + mean
-        return np.asarray(rows)
-
     def in_units_of(
         self, samples: Any, explanations: Iterable[Explanation], names: Sequence[str] | None = None
     ) -> Explanations:
@@ -487,7 +477,13 @@ def _before_scaling(features: Sequence[Feature], opened: Opened, query: np.ndarr
     value, near, rival, scale = np.array([feature[2:6] for feature in features], dtype=np.float64).T
     rows = np.zeros((4, opened.model.n_features_in_))  # features of a sparse sample are not all of them
     rows[:, columns] = value, near, rival, near + scale
-    value, near, rival, beyond = opened.unscale(rows)[:, columns]
+    for step in reversed(opened.steps):
+        if isinstance(step, SCALERS):
+            rows = step.inverse_transform(rows)
+        else:  # what a preprocessor of tables did to numbers
+            mean, scale = step._scaling_out()
+            rows = rows * scale + mean
+    value, near, rival, beyond = np.asarray(rows)[:, columns]
     value = value if query is None else query[columns]
     shown = zip(features, *(a.tolist() for a in (value, near, rival, np.abs(beyond - near))), strict=True)
     return [

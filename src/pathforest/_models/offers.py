@@ -365,10 +365,7 @@ class AskedForest:
 
 
 def answer_each(
-    forests: Sequence[AskedForest],
-    block: np.ndarray,
-    nearest: Lists,
-    counts: Sequence[np.ndarray],
+    forests: Sequence[AskedForest], block: np.ndarray, nearest: Lists, counts: Sequence[np.ndarray]
 ) -> Iterator[ClassCosts]:
     """Return the class costs of each forest, one by one, with its own numbers of conquerors."""
     # A thread per forest meets the others once; threads inside would for every class, and wait each time.

@@ -91,6 +91,11 @@ def optional(rule: Rule) -> Rule:
     return lambda name, value: None if value is None else rule(name, value)
 
 
+def word_or(word: str, rule: Rule) -> Rule:
+    """Make a rule that lets a word pass."""
+    return lambda name, value: None if isinstance(value, str) and value == word else rule(name, value)
+
+
 def each(singular: str, rule: Rule) -> Rule:
     """Make the rule of one value or a sequence of them, each of which keeps to `rule`."""
 
@@ -123,14 +128,6 @@ def contamination(name: str, value: Any) -> None:
         check_positive(name, value, "use a share up to 0.5, or 'auto'")
         if value > 0.5:
             raise ValueError(f"{name}={show(value)} must be at most 0.5: outliers are the smaller part")
-
-
-def label_noise(name: str, value: Any) -> None:
-    """Refuse anything but ``"estimate"`` and numbers from 0 to below 1."""
-    if not (isinstance(value, str) and value == "estimate"):
-        share(0, 1 - 1e-9, "be from 0 to below 1", "it is the share of wrong labels, or 'estimate'")(
-            name, value
-        )
 
 
 def class_weight(name: str, value: Any) -> None:
@@ -195,13 +192,10 @@ k_max = integer(1, "it is the largest neighbourhood tried, 20 by default")
 max_loss = share(0, 1, "lie between 0 and 1", "it is an accuracy, such as 0.01")
 
 
-def noise(name: str, value: Any) -> None:
-    """Refuse anything but ``"auto"`` and numbers from 0 to below 1."""
-    if not (isinstance(value, str) and value == "auto"):
-        reason = "it is a share of each cluster, such as 0.05, or 'auto'; 0 leaves no sample out"
-        share(0, np.nextafter(1.0, 0.0), "be at least 0 and below 1", reason)(name, value)
-
-
+NOISE = "it is a share of each cluster, such as 0.05, or 'auto'; 0 leaves no sample out"
+noise = word_or("auto", share(0, np.nextafter(1.0, 0.0), "be at least 0 and below 1", NOISE))
+WRONG = "it is the share of wrong labels, or 'estimate'"
+label_noise = word_or("estimate", share(0, 1 - 1e-9, "be from 0 to below 1", WRONG))
 max_iter = integer(0, "100 is the default, 0 prunes nothing")
 
 # What several estimators declare together. A metric is checked with its parameters, by `checked_metric`.
@@ -213,10 +207,7 @@ DISTANCES: Rules = {
     "device": device,
 }
 ESTIMATOR: Rules = {**DISTANCES, "verbose": verbose}
-NEIGHBORHOOD: Rules = {
-    "k_max": k_max,
-    "n_neighbors": optional(integer(1, "use None to have a size chosen")),
-}
+NEIGHBORHOOD: Rules = {"k_max": k_max, "n_neighbors": optional(integer(1, "use None to have a size chosen"))}
 PREDICTION: Rules = {"n_conquerors": n_conquerors, "beta": beta}
 MEMBERSHIP: Rules = {"membership": membership, "membership_side": choice("target", "source")}
 AT_PREDICTION = ("n_conquerors", "beta", "n_jobs", "device")  # those that act on new samples

@@ -459,7 +459,7 @@ OTHERS = {
             },
             dict.fromkeys(("explained_variance_ratio_", "singular_values_", "noise_variance_", "n_samples_")),
             derived=("_fit_svd_solver",),
-        ),
+        )
     },
     # The `memory` of a pipeline is left out on purpose: scikit-learn would unpickle files of a folder.
     "sklearn.pipeline": {"Pipeline": Saved(agree=(_check_pipeline,), params=("steps", "verbose"))},

@@ -143,11 +143,7 @@ def landscape_figure(summary: Summary, dataset: str) -> Figure:
     return figure
 
 
-FIGURES = {
-    "agreement": agreement_figure,
-    "gains": gain_figure,
-    "landscape": landscape_figure,
-}
+FIGURES = {"agreement": agreement_figure, "gains": gain_figure, "landscape": landscape_figure}
 
 
 def _rows(names: list[str], height: float, label: str) -> Any:

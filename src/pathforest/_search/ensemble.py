@@ -26,13 +26,7 @@ from pathforest._models.explanation import (
     only_scales,
     with_texts,
 )
-from pathforest._models.offers import (
-    KeptForest,
-    class_costs,
-    decide,
-    probabilities,
-    row_sums,
-)
+from pathforest._models.offers import KeptForest, class_costs, decide, probabilities, row_sums
 from pathforest._models.parameters import AT_PREDICTION, check_parameters
 from pathforest._persistence.checks import (
     FEATURE_TYPES,
@@ -64,11 +58,9 @@ def check_samples(search: Any, X: Any) -> Samples:
         return samples
     named = all(hasattr(model, "feature_names_in_") for model in search.estimators_)
     # The command line fits arrays and adds the names afterwards.
-    return (
-        samples
-        if named or search._fit_untouched or "table_" in vars(search)
-        else samples._replace(given=samples.checked)
-    )
+    if named or search._fit_untouched or "table_" in vars(search):
+        return samples
+    return samples._replace(given=samples.checked)
 
 
 def classifier_of(model: Any) -> FuzzyOPFClassifier:

@@ -26,14 +26,7 @@ from pathforest._models.base import FitData, check_queries, keep_samples, open_f
 from pathforest._models.classifier import keep_forest
 from pathforest._models.labels import Labels, compare_costs, flag
 from pathforest._models.leave_one_out import leave_one_out_offers
-from pathforest._models.offers import (
-    EXTRA_MEMBERS,
-    AskedForest,
-    ClassCosts,
-    ClassGroups,
-    Lists,
-    answer_each,
-)
+from pathforest._models.offers import EXTRA_MEMBERS, AskedForest, ClassCosts, ClassGroups, Lists, answer_each
 from pathforest._search.plan import ALL, Plan, Task
 from pathforest._search.representations import STANDARDISED, fit_candidate, take_rows
 from pathforest._search.scoring import (

@@ -8,14 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pathforest._models.base import check_queries
-from pathforest._models.explanation import (
-    MOST_FEATURES,
-    Explanation,
-    Opened,
-    explain,
-    open_up,
-    text,
-)
+from pathforest._models.explanation import MOST_FEATURES, Explanation, Opened, explain, open_up, text
 from pathforest._models.offers import bids
 from pathforest._utils.checks import check_choice
 from pathforest.plotting._draw import (
@@ -165,12 +158,7 @@ def find_bidders(model: Any, Q: Any, one: Explanation) -> list[Bidder]:
 
 
 def draw_on_plane(
-    ax: Axes,
-    source: Source,
-    explanation: Explanation,
-    bidders: Sequence[Bidder],
-    position: Any,
-    legend: bool,
+    ax: Axes, source: Source, explanation: Explanation, bidders: Sequence[Bidder], position: Any, legend: bool
 ) -> dict[str, Any]:
     """Draw all samples faintly, the path with its costs, and what the other classes offered."""
     from matplotlib.collections import LineCollection
