@@ -11,7 +11,7 @@ pytest.importorskip("pandas")
 from benchmarks import study
 from benchmarks.speed import measure
 from benchmarks.speed.contender import Contender
-from benchmarks.studies import accuracy, issues, outliers
+from benchmarks.studies import accuracy
 
 
 def echo(name, number):
@@ -46,18 +46,7 @@ def test_contenders_take_turns(monkeypatch):
     assert "".join(calls[-6:]) == "ababab"
 
 
-@pytest.mark.parametrize("kind", issues.KINDS)
-def test_a_share_of_the_labels_is_wrong(kind):
-    noisy = issues.plant(np.arange(600) % 3, kind, 0.1, np.random.default_rng(0))
-    assert (noisy != np.arange(600) % 3).sum() == 60
-
-
 def test_holm_multiplies_the_smallest_p_value_most_and_keeps_the_order():
     assert accuracy.holm({"a": 0.04, "b": 0.01, "c": 0.03}) == pytest.approx(
         {"b": 0.03, "c": 0.06, "a": 0.06}
     )
-
-
-def test_every_detector_of_outliers_scores_in_one_direction():
-    rows = [outliers.measure("ring", detector, 0)[0]["area"] for detector in outliers.DETECTORS]
-    assert min(rows) > 0.5

@@ -75,8 +75,6 @@ def test_audit_finds_what_find_issues_finds(table, monkeypatch):
     page = Path("review.html").read_text(encoding="utf-8")
     assert "learned (&#39;thorough&#39; finds a little more" in page
     assert "euclidean distance, features standardised" in page
-    piped = facts(f"{AUDIT.replace('noisy.csv', '-')} --scale", stdin=Path("noisy.csv").read_bytes())
-    assert piped == facts(f"{AUDIT} --scale") | {"data": "standard input"}
     points, labels = X[[*range(150), 0, 60, 60]], np.append(NOISY, ["setosa", "versicolor", "setosa"])
     write("twins.csv", points, labels, label="kind")
     same_findings(facts("audit twins.csv -l kind --set method=fast"), find_issues(points, labels))
@@ -93,20 +91,15 @@ def test_audit_finds_what_find_issues_finds(table, monkeypatch):
 
 @pytest.mark.parametrize(("option", "embedded"), [("", 1), ("--images data/photos", 0)])
 def test_image_files_below_a_folder_are_embedded_if_asked(table, tmp_path, option, embedded):
-    place, left_out = tmp_path / (option.removeprefix("--images ") or "data"), 2 - embedded
     Path("data/photos").mkdir(parents=True)
     for path in ("data/photos/a.png", "private.png"):
         Image.new("RGB", (9, 9)).save(path)
     names = np.where(np.arange(len(table)) % 2, "../private.png", "photos/a.png")
     table.assign(name=names).to_csv("data/noisy.csv", index=False)
-    line = f"audit data/noisy.csv -l kind --image-column name {option} --out review.html"
-    said, count = succeed(line).splitlines()[-1], f"{embedded} image{'s' * (embedded != 1)}"
-    assert f"suspects, {count} embedded from {place}; {left_out} left out: outside it" in said
-    assert facts(line)["images"] == {"folder": str(place), "embedded": embedded, "left_out": left_out}
+    found = facts(f"audit data/noisy.csv -l kind --image-column name {option} --out review.html")["images"]
+    place = str(tmp_path / (option.removeprefix("--images ") or "data"))
+    assert found == {"folder": place, "embedded": embedded, "left_out": 2 - embedded}
     assert ("<img" in Path("review.html").read_text()) == (embedded > 0)
-    done = run(line.replace("data/noisy.csv", "-"), stdin=Path("data/noisy.csv").read_bytes())
-    pipe = f"{count} embedded" if option else "a pipe has no folder; name that of the files with --images"
-    assert pipe in done.output
 
 
 # Decisions
@@ -181,10 +174,7 @@ def test_decisions_about_another_table_are_refused(table):
     [
         ("decision", "delete", "'delete' is not a decision; write one of keep, change, drop, or nothing"),
         ("change_to", "rose", "change_to 'rose' is not a class of the table; it has 'setosa', 'versicolor'"),
-        ("change_to", "", "change_to '' is not a class"),
         ("row", "150", "there is no row 150; the table has 150, counted from 0"),
-        ("row", "-1", "there is no row -1"),
-        ("row", "seven", "'seven' is not an integer"),
         ("row", None, "is decided twice; leave one of the lines out"),
         ("given", "rose", "not 'rose'; is --label the same as in the audit?"),
         ("table", "", "the decision is about another table"),
@@ -202,10 +192,3 @@ def test_wrong_decisions_are_refused(table, column, value, said):
     assert message.startswith("pathforest: decisions.csv: line 3: ")
     assert said in message
     assert not Path("cleaned.csv").exists()
-
-
-def test_a_table_cannot_lose_all_its_rows(table):
-    write("two.csv", np.zeros((2, 2)), np.array(["a", "b"]), label="kind")
-    succeed("audit two.csv -l kind --suspects suspects.csv")
-    decide({0: "drop", 1: "drop"})
-    assert "every row is dropped" in fail(APPLY.replace("noisy", "two"))

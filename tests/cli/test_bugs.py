@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import IRIS, fail, run, succeed
+from commands import IRIS, fail, run
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 import pathforest
@@ -69,10 +69,3 @@ def test_a_missing_gpu_and_a_dead_process_are_no_bugs(folder, monkeypatch):
     assert ": device='cuda': PyTorch 0 sees no GPU" in fail(f"audit {IRIS} --set device=cuda -o a.html")
     break_fits(monkeypatch, raised(TerminatedWorkerError("killed")))
     assert "a process was killed, perhaps because memory ran out" in fail(LINE)
-
-
-def test_debug_adds_the_traceback_to_a_mistake_and_nothing_else(folder):
-    done = run("train iris.csv -l knd -o m.pf --debug")
-    assert ", in find_column\n" in done.stderr
-    assert done.stderr.endswith(fail("train iris.csv -l knd -o m.pf"))
-    assert succeed("info iris.csv -l kind --debug") == succeed("info iris.csv -l kind")

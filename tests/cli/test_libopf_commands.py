@@ -3,14 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from commands import CELLS, X, facts, predictions, succeed
 from libopf_files import model_bytes
 from libopf_files import train as train_by_libopf
 from sklearn.metrics import accuracy_score
 from sklearn.metrics.pairwise import pairwise_distances
 
-from pathforest import OPFClassifier, OPFClustering
+from pathforest import OPFClassifier
 from pathforest.libopf import read_distances, read_model, read_positions
 
 BY_DISTANCES = "--distances distances.dat"
@@ -28,12 +27,6 @@ def test_distances_take_the_place_of_features(libopf, monkeypatch):
     assert [sample["prediction"] for sample in found] == expected[:5].tolist()
     monkeypatch.setattr(CELLS, 20)
     assert predictions(f"m.pf testing.dat {BY_DISTANCES}") == list(map(str, expected))
-
-
-def test_clusters_can_be_found_from_distances(libopf):
-    succeed(f"cluster data.dat {BY_DISTANCES} -o c.csv --model c.pf")
-    expected = OPFClustering(metric="precomputed").fit(read_distances("distances.dat"))
-    assert pd.read_csv("c.csv")["cluster"].tolist() == expected.labels_.tolist()
 
 
 def test_distances_and_positions_survive_conversion(libopf):

@@ -1,6 +1,5 @@
 """`pathforest reproduce`, as its users type it."""
 
-import gzip
 import os
 import signal
 import subprocess
@@ -8,7 +7,7 @@ import sys
 
 import pandas as pd
 import pytest
-from commands import fail, run
+from commands import run
 
 pytestmark = pytest.mark.slow  # experiments, and processes of their own
 
@@ -30,46 +29,6 @@ def test_reproduce_writes_tables_and_report_and_continues(tmp_path, monkeypatch)
     again = run(QUICK)
     assert (again.exit_code, again.stderr) == (0, "")
     pd.testing.assert_frame_equal(pd.read_parquet(out / "results.parquet"), before)
-
-
-@pytest.fixture
-def put(tmp_path, monkeypatch):
-    """Start in an empty folder; return a function that replaces the published set `boat` by rows."""
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
-    monkeypatch.setenv("PATHFOREST_DATA", str(tmp_path))
-    monkeypatch.setenv("PATHFOREST_CACHE", str(tmp_path / "empty"))
-    for name in ("http_proxy", "https_proxy"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    return lambda rows: (tmp_path / "boat.csv.gz").write_bytes(
-        gzip.compress("\n".join(["label,f0", *rows, ""]).encode())
-    )
-
-
-@pytest.mark.parametrize(
-    ("rows", "text"),
-    [
-        (None, "PATHFOREST_DATA"),  # it is nowhere: the folder to put it in
-        (["1,0"], "1 samples in 1 classes"),
-        (["1,0", "1,1", "2,2"], "3 samples in 2 classes"),
-        ([f"1,{i}" for i in range(30)], "30 samples in 1 classes"),
-        ([*(f"{1 + i % 2},{i}" for i in range(30)), "1,nan"], "feature 0 of sample 30 is nan"),
-    ],
-)
-def test_samples_that_cannot_be_used_are_named_before_any_work(put, rows, text):
-    if rows is not None:
-        put(rows)
-    said = fail("reproduce --datasets boat")
-    assert "boat" in said
-    assert text in said
-    assert not os.listdir()
-
-
-def test_a_local_set_that_is_not_the_published_one_is_reported(put):
-    put([f"{1 + i % 2},{i}" for i in range(30)])
-    done = run("reproduce --datasets boat --classifiers opf --runs 1 --jobs 1 --out out")
-    assert done.exit_code == 0
-    assert done.stderr == "pathforest: boat is not the published set, so the paper's numbers do not apply\n"
 
 
 def hear_interrupts():

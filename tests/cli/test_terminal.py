@@ -29,31 +29,24 @@ info DATA -l 0
 info MODEL
 info BROKEN.csv
 audit {TABLE} --suspects FILE.tsv -o FILE.html
-audit {TABLE} --json
 audit {TABLE} --image-shape TEXT
 convert DATA -l 0 --parts 2 -o FILE --json
-convert {TABLE} -o FILE.parquet
 train {TABLE} -e opf --learn DATA --prune DATA -o FILE.opf
 train {TABLE} {QUICK} --table FILE.csv.gz -o FILE.cv
-train DATA -l 0 -o FILE.opf
 train {TABLE} -o FILE/missing
 predict MODEL DATA
-predict MODEL DATA --proba --to json
 predict MODEL DATA -o FILE.csv.gz
 predict MODEL BROKEN.csv
 predict MODEL DATA --explain 0-4
 evaluate MODEL DATA -l 0 --json
 evaluate MODEL OTHER.csv -l 0
 cluster {TABLE}
-cluster {TABLE} --model FILE.clusters -o FILE.tsv
-reproduce --datasets TEXT
 reproduce --out DATA --quick
 TEXT
 --TEXT
 info DATA TEXT
-info --TEXT
 train DATA --jobs TEXT
-""".strip().splitlines()  # the last five are answered by click of its own accord
+""".strip().splitlines()  # the last four are answered by click of its own accord
 EXPERIMENT = "reproduce --datasets iris --classifiers opf,fuzzy_opf --runs 1 --jobs 1 --out FILE.report"
 
 

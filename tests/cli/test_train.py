@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import pathforest
 from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, OPFClassifier, TablePreprocessor
@@ -39,10 +38,8 @@ TRAINED = [  # a table, options, and the same in Python: a model, samples and la
     ("iris.csv", f"{KIND} -e opf --no-scale", OPFClassifier(), FRAME, KINDS),
     ("iris.csv", "-l kind -e opf --features 2,length", ENCODED, FRAME[["width", "length"]], KINDS),
     ("iris.csv", f"{KIND} -e knn --scale", make_pipeline(TablePreprocessor(), KNN()), FRAME, KINDS),
-    ("iris.csv", f"{KIND} -e opf --set metric=chi2", OPFClassifier(metric="chi2"), FRAME, KINDS),
     ("iris.csv", f"{KIND} -e pruner", scaled(pathforest.OPFPruner()), FRAME, KINDS),
     ("iris.csv", f"{KIND} -e outliers", scaled(pathforest.OPFOutlierDetector()), FRAME, None),
-    ("iris.csv", f"{KIND} -e fuzzy --set n_neighbors=None", scaled(FuzzyOPFClassifier()), FRAME, KINDS),
     ("iris.csv", f"{KIND} -e fuzzy --set sigma=0.3", scaled(FuzzyOPFClassifier(sigma=0.3)), FRAME, KINDS),
     ("iris.csv", f"{KIND} -e semi", scaled(SEMI(unlabeled="")), FRAME, KINDS),
     (flowers().assign(kind=FEW), f"{KIND} -e semi", scaled(SEMI(unlabeled="")), FRAME, FEW),
@@ -181,23 +178,6 @@ def test_a_model_learns_and_is_pruned_by_an_evaluation_file(libopf, ending):
 # Mixed tables
 
 
-def test_a_mixed_table_is_described_explained_and_followed_by_others(folder):
-    expected = clone(ENCODED).fit(TABLE, LABELS)
-    described = "".join(f"  {line}\n" for line in expected[0].describe().splitlines())
-    assert described in succeed("train ship.csv -l fate -e opf -o m.pf")
-    assert described in succeed("info m.pf")
-    new = pd.read_csv("new.csv", sep=";", decimal=",")
-    assert predictions("m.pf new.csv") == expected.predict(new).tolist()
-    gower = train("ship.csv -l fate -e opf --set metric=gower")
-    assert predictions("m.pf new.csv") == gower.predict(new).tolist()
-    (explained,) = facts("predict m.pf ship.parquet --explain 0")
-    assert len(explained["features"]) == TABLE.shape[1]
-    assert "True" in succeed("predict m.pf ship.csv --explain 0-9")
-    TABLE.assign(fate=LABELS)[:20].assign(port="1").to_csv("few.csv", index=False)
-    assert facts("train ship.csv -l fate -e opf --learn few.csv -o m.pf")["evaluation"][0]["n_before"] == 60
-    assert train("ship.csv -l fate -e semi --unlabeled few.csv")[0].n_samples_seen_ == 80
-
-
 def test_columns_are_treated_as_asked_and_numbers_are_used_as_they_are(folder):
     TABLE[["fare"]].assign(label=LABELS).to_csv("numbers.csv", index=False)
     assert type(train("numbers.csv -e opf --no-scale")) is OPFClassifier
@@ -225,20 +205,6 @@ def test_parts_of_a_table_have_the_dates_of_the_whole(folder):
 # Searches
 
 FEW_CELLS = "--set cv=2 --set k_max=3"
-
-
-def test_a_search_takes_tables_as_it_does_in_python(folder):
-    found = train(f"ship.csv -l fate {FEW_CELLS} --columns fare=drop --table cells.csv")
-    used = TABLE.drop(columns="fare")
-    expected = FuzzyOPFClassifierCV(cv=2, k_max=3).fit(used, LABELS)
-    assert found.best_params_ == expected.best_params_
-    np.testing.assert_allclose(found.predict_proba(used), expected.predict_proba(used), rtol=1e-6)
-    assert predictions("m.pf ship.csv") == expected.predict(used).tolist()
-    (explained,) = facts("predict m.pf ship.parquet --explain 3")
-    names = [feature.name for feature in found.explain(used[3:4])[0].features]
-    assert [feature["name"] for feature in explained["features"]] == names
-    assert facts("evaluate m.pf ship.csv")["accuracy"] == np.mean(expected.predict(used) == LABELS)
-    assert "  port: category, C, Q, S, (missing)" in succeed("info m.pf")
 
 
 SCALED = [("", False), ("--set transforms=None", True), ("--set metric=manhattan", True), ("--scale", True)]
@@ -283,30 +249,6 @@ def test_a_rare_class_gets_advice_unless_it_has_weight(folder, options, rare, wa
     numbers = "'versicolor' has 50 samples and 'virginica' only 4"
     expected = f"pathforest: advice: {numbers}; {way} gives rare ones more weight\n" if way else ""
     assert run(f"train rare.csv {KIND} {options} -o m.pf").stderr == expected
-
-
-@pytest.mark.filterwarnings("always:features differ in scale")
-def test_features_of_different_scales_are_reported_unless_they_are_standardised(folder):
-    values = X * [1, 1000, 1, 1]
-    pd.DataFrame(values, columns=FEATURES).assign(kind=KINDS, name="").to_csv("wide.csv", index=False)
-    wide, search = "wide.csv -l kind --ignore name", f"-o m.pf {FEW_CELLS}"
-    warning = (
-        "warning: features differ in scale: the range of 'width' is more than 30 times that of 'petal width'"
-    )
-    for command, units_count in (
-        (f"train {search} --set transforms=None", True),
-        (f"train {search}", False),  # the default tries standardised features
-        ("train -o m.pf -e opf", False),
-        ("train -o m.pf -e pruner --no-scale", True),
-        ("cluster -o c.csv", False),
-        ("cluster -o c.csv --no-scale", True),
-    ):
-        said = run(f"{command} {wide}").stderr
-        assert said.count(warning) == units_count, command
-        assert warning not in run(f"{command.replace('--no-scale', '')} {wide} --scale").stderr
-    expected = FuzzyOPFClassifierCV(cv=2, k_max=3, transforms=[StandardScaler()]).fit(values, KINDS)
-    assert run(f"train {wide} {search} --scale").stderr == ""
-    assert predictions("m.pf wide.csv") == expected.predict(values).tolist()
 
 
 NUMBERED = {

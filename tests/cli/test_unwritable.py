@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from commands import FEATURES, X, fail, run, succeed
+from commands import FEATURES, X, run
 
 from pathforest._cli.entrypoint import app
 from pathforest._utils.files import replace_file, replacing
@@ -42,8 +41,6 @@ def table(model):
     [
         ("train table.csv -e opf -o m.pf", "m.pf"),
         ("predict iris.pf table.csv -o out.csv", "out.csv"),
-        ("predict iris.pf table.csv -o out.parquet", "out.parquet"),
-        ("convert table.csv -o out.npz", "out.npz"),
         ("convert table.csv -o out.dat", "out.dat"),
         ("convert table.csv --metric manhattan -o d.dat", "d.dat"),
         ("convert table.csv --parts a=1,b=99 -o .", "b.csv"),
@@ -59,12 +56,6 @@ def test_a_file_that_cannot_grow_is_named(table, folder, line, path):
 
 
 @needs_full
-@pytest.mark.parametrize("line", ["predict iris.pf table.csv --to csv", "train table.csv -e opf"])
-def test_a_full_device_is_named(table, line):
-    assert fail(f"{line} -o /dev/full") == "pathforest: /dev/full: no space left on device\n"
-
-
-@needs_full
 @pytest.mark.parametrize(
     "line", ["predict iris.pf table.csv", "info table.csv", "evaluate labelled.pf iris.csv"]
 )
@@ -75,14 +66,6 @@ def test_a_full_standard_output_is_named(table, monkeypatch, capsys, line):
             app(line.split())
     assert end.value.code == 1
     assert capsys.readouterr().err == "pathforest: the standard output: no space left on device\n"
-
-
-def test_a_temporary_folder_without_room_is_named(table, folder, monkeypatch):
-    succeed("convert table.csv -o table.npz.gz")
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    with files_of_at_most(600):
-        said = fail("info - --from npz.gz", stdin=Path("table.npz.gz").read_bytes())
-    assert said == f"pathforest: {folder}: file too large\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

@@ -10,7 +10,6 @@ from sklearn.preprocessing import StandardScaler
 
 import pathforest
 from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering
-from pathforest.distances import resolve_metric
 
 pytest.importorskip("distributed", reason="needs pathforest[dask]")
 
@@ -89,19 +88,6 @@ def test_every_kind_of_metric_gives_the_local_model(client, many_blocks, metric)
     model, expected = equal_fits(client, estimator, da.from_array(X, chunks=(70, -1)), y)
     answers = model.predict(da.from_array(X[:9], chunks=(4, 2)))
     np.testing.assert_array_equal(answers.compute(), expected.predict(X[:9]))
-
-
-def test_the_tree_looks_as_far_as_it_has_to_and_no_farther(client, many_blocks):
-    X, component = draw("tied")
-    apart = pairwise_distances(X)
-    apart[component[:, None] == component] = np.inf
-    engine = dask_engine.DaskEngine(X, resolve_metric("euclidean"), "brute", client)
-    near, component = apart.min(axis=1), component.astype(np.int32)
-    found = engine.nearest_foreign(X, component, component, near)
-    same(found, (near[:, None], apart.argmin(axis=1).astype(np.int32)[:, None]))
-    shorter = np.nextafter(near, 0)  # 0 stays 0
-    found = engine.nearest_foreign(X, component, component, shorter)
-    assert (found[0] < np.inf).tolist() == (found[1] >= 0).tolist() == (near == 0)[:, None].tolist()
 
 
 def bytes_here(value):
@@ -363,11 +349,3 @@ def test_models_that_need_all_distances_stay_whole(client, monkeypatch, metric):
     X = pairwise_distances(X) if metric == "precomputed" else X
     monkeypatch.setattr(dask_prediction, "worker_memory", lambda client: 1)
     assert dask_prediction.count_parts(client, OPFClassifier(metric=metric).fit(X, y)) == 1
-
-
-def test_samples_that_models_of_a_search_share_are_counted_and_sent_once():
-    X, y, _ = with_queries("random")
-    model = search(competitions="complete", transforms=[None, "passthrough"]).fit(X, y)
-    part, *_ = dask_prediction.divide(model, 2)
-    assert len({id(shard.forest.samples.X) for shard in part.shards}) == 1 < len(part.shards)
-    assert part.__sizeof__() - object.__sizeof__(part) == X.nbytes

@@ -36,6 +36,7 @@ from pathforest.dask import search as dask_search
 from pathforest.dask import tree as dask_tree
 
 pytestmark = quiet
+ci = pytest.mark.ci  # starting a process of a cluster takes seconds
 
 PATIENCE = 240  # seconds that clients go on trying to reach a scheduler; a busy machine starts one slowly
 plain, ours = OPFClassifier(), search()
@@ -73,10 +74,11 @@ def kill_one(client, victims):
 @pytest.mark.parametrize(
     ("call", "stage"),
     [
-        *(("plain", stage) for stage in (at_the_first_result, abroad, reading, asking)),
+        *(("plain", stage) for stage in (abroad, asking)),
+        *(pytest.param("plain", stage, marks=ci) for stage in (at_the_first_result, reading)),
         ("spilled", reading),
         ("clusters", abroad),
-        ("issues", at_the_first(dask_issues.near_at_home)),
+        pytest.param("issues", at_the_first(dask_issues.near_at_home), marks=ci),
         ("issues", at_the_first(dask_issues.near_abroad)),
     ],
 )
@@ -126,11 +128,11 @@ def test_predictions_survive_a_killed_worker_or_say_that_they_did_not(
     ("estimator", "block_rows", "stage"),
     [
         (plain, 250, at_the_first_result),
-        (plain, 4000, foreign),
-        (ours, 4000, near),
+        pytest.param(plain, 4000, foreign, marks=ci),
+        pytest.param(ours, 4000, near, marks=ci),
         (ours, 4000, scores),
         # The client builds a spanning tree of its own only in the refit: those of the folds grow on workers.
-        (ours, 4000, foreign),
+        pytest.param(ours, 4000, foreign, marks=ci),
     ],
     ids=["distributed", "one block", "near", "scores", "refitted"],
 )
@@ -163,7 +165,9 @@ def deadly(values, place, nth):
     return values.view(Deadly)
 
 
-@pytest.mark.parametrize(("n_parts", "nth"), [(1, 1), (1, 2), (2, 3)], ids=["sent", "copied", "parts"])
+@pytest.mark.parametrize(
+    ("n_parts", "nth"), [pytest.param(1, 1, marks=ci), (1, 2), (2, 3)], ids=["sent", "copied", "parts"]
+)
 def test_a_worker_that_dies_of_the_model_does_not_stop_predictions(
     mortal, monkeypatch, tmp_path, n_parts, nth
 ):
@@ -272,17 +276,11 @@ def test_ctrl_c_leaves_no_tasks_and_no_model(mortal, many_blocks, monkeypatch, e
         model.to_local()
 
 
-def test_objects_are_distributed_evenly_and_a_lone_one_goes_to_every_worker(mortal):
-    workers, sent = sorted(mortal.nthreads()), dask_futures.Sent(mortal, list(range(6)))
-    assert [sent.send(i)[1] for i in range(6)] == [[workers[0]], [workers[1]]] * 3
-    lone = dask_futures.Sent(mortal, [0])
-    assert lone.send(0)[1] == workers == sorted(mortal.who_has([lone[0]])[lone[0].key])
-
-
 def deadly_scorer(model, X, y):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@ci
 @pytest.mark.filterwarnings("ignore:the Dask cluster at .* has no workers")
 def test_a_scorer_that_kills_workers_does_not_hang_the_search(monkeypatch):
     monkeypatch.setattr(dask_futures, "MOST_ATTEMPTS", 1)
@@ -332,7 +330,7 @@ class Stop:
 
 @pytest.mark.parametrize(
     ("how", "stage"),
-    [(signal.SIGTERM, at_the_first_result), (signal.SIGKILL, abroad)],
+    [pytest.param(signal.SIGTERM, at_the_first_result, marks=ci), (signal.SIGKILL, abroad)],
     ids=["checks", "neighbours"],
 )
 def test_a_fit_gives_up_a_scheduler_that_is_gone_before_its_client_does(
@@ -345,6 +343,7 @@ def test_a_fit_gives_up_a_scheduler_that_is_gone_before_its_client_does(
     assert doomed.client.status == "connecting"  # it still tries to reach the scheduler
 
 
+@ci
 def test_ctrl_c_is_not_hidden_by_a_scheduler_that_is_gone(doomed, many_blocks, monkeypatch):
     def interrupt():
         doomed.client._timeout = 0.5  # the client then gives up, and refuses to cancel tasks

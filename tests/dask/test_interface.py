@@ -176,12 +176,6 @@ def test_a_client_that_is_not_the_active_one_is_used(client, block_rows, monkeyp
     np.testing.assert_array_equal(answers, local.predict(X0))
 
 
-def test_persisted_data_stay_on_the_cluster(client, many_blocks):
-    persisted = da.from_array(X0, chunks=(50, -1)).persist()
-    OnCluster(plain, client).fit(persisted, y0)
-    assert {future.status for future in distributed.futures_of(persisted)} == {"finished"}
-
-
 def test_it_shows_what_scikit_learn_asks_for(client):
     estimator = FuzzyOPFClassifier(metric="gower")
     model = OnCluster(estimator, client).set_params(estimator__beta=4.0)

@@ -1,9 +1,7 @@
 """Data files written: what a format cannot hold is refused, and others read what is written."""
 
 import csv
-import json
 import struct
-import sys
 
 import numpy as np
 import pandas as pd
@@ -27,10 +25,7 @@ def test_libopf_files_are_as_libopf_has_them(tmp_path):
 
 REFUSED = [
     (".dat", [[0.1]], [1], r"X\[0, 0\].*0.1.*float32"),
-    (".dat", [[1e300]], [1], r"X\[0, 0\].*1e\+300.*float32"),
     (".dat", [[1]], [0], "label 0 is outside 1"),
-    (".dat", [[1]], [2**31], "label 2147483648 is outside 1"),
-    (".dat", [[1]], ["a"], "label 'a' is a string"),
     (".txt", [[1]], [-1], "label -1 is outside 1"),
     (".libsvm", [[1]], ["a"], "label 'a' is a string"),
     (".libsvm", [[1]], [2**53 + 1], "label 9007199254740993 is beyond"),
@@ -38,33 +33,25 @@ REFUSED = [
     (".csv", [[1]], ["1"], "'1' would be read back as integers"),
     (".csv", [[1]], ["a\nb"], r"'a\\nb' has a line break"),
     (".csv", [[1]], [" "], "label ' ' is only space"),
-    (".csv", [[1]], [""], "label '' is not text"),
     (".npz", [[1]], ["\ud800"], r"'\\ud800' has characters"),
     (".npz", [[1]], [0.5], "label 0.5 is not an integer"),
-    (".npz", [[1]], [True], "label True is not an integer"),
     (".npz", [[1]], np.array([2**63], dtype=np.uint64), "label 9223372036854775808 is beyond"),
     (".npz", [[1]], [[1]], r"y of shape \(1, 1\)"),
     (".npz", [[1]], [1, 2], "2 labels for 1 samples"),
     (".npz", [[2**53 + 1]], [1], r"X\[0, 0\].*9007199254740993.*float64"),
-    (".npz", [["a"]], [1], "holds no real numbers"),
     (".npz", [1], [1], r"shape \(1,\) is not a table"),
-    (".npz", np.zeros((0, 2)), [], r"shape \(0, 2\) is not a table"),
     (".npz", [[1], [2]], np.array(["2020-01-01", "2021-05-05"], "M8[D]"), "are dates; write them as text"),
 ]
 REFUSED_NAMES = [  # of two features, and of the label
     (".csv", ["a", "a"], "label", "'a' occurs more than once"),
-    (".csv", ["a", "label"], "label", "'label' occurs more than once"),
     (".csv", ["1", "2"], "3", "only numbers"),
     (".csv", ["a", "b\r"], "label", "line break"),
     (".csv", ["a", "b"], "\ufefflabel", "byte order mark"),
     (".csv", ["a", "b"], 0, "label column 0 is not text"),
     (".csv", ["a"], "label", "1 feature_names for 2 features"),
     (".npz", ["a", ""], "label", "feature name '' is not text"),
-    (".parquet", ["a", "a"], "label", "more than once"),
     (".parquet", ["a", "label"], "label", "'label'"),
-    (".parquet", ["a", "b"], None, "label column None is not text"),
     (".dat", ["a", "b"], "label", "keep no feature names"),
-    (".svm", ["a", "b"], "label", "keep no feature names"),
 ]
 REFUSED += [
     (ending, [[1, 2]], [1], message, {"feature_names": names, "label": label})
@@ -124,14 +111,6 @@ def test_others_read_what_was_written_and_no_time_is_in_it(tmp_path, ending):
     assert len(READERS[ending](write_all(tmp_path / f"empty{ending}", []))) == 0
 
 
-def test_json_has_exact_numbers_and_null_for_what_is_not_finite(tmp_path):
-    text = write_all(tmp_path / "table.json").read_text()
-    assert json.loads(text)[0] == {"name": "a", "value": float(np.float32(0.1)), "count": 1}
-    with open_sink(str(tmp_path / "table.jsonl"), None, Layout(["x"])) as sink:
-        sink({"x": np.array([np.inf, np.nan, 1.0])})
-    assert (tmp_path / "table.jsonl").read_text() == '{"x": null}\n{"x": null}\n{"x": 1.0}\n'
-
-
 @pytest.mark.parametrize(
     ("name", "error", "message"),
     [
@@ -144,12 +123,6 @@ def test_a_place_that_cannot_be_written_is_reported_before_any_work(tmp_path, na
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(error, match=message):
         check_sink(str(tmp_path / name), None)
-
-
-def test_parquet_without_pyarrow_is_reported_before_any_work(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"pathforest\[parquet\]"):
-        check_sink(str(tmp_path / "table.parquet"), None)
 
 
 # Spreadsheets run cells that look like formulas

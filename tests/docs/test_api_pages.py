@@ -1,10 +1,11 @@
-"""The reference lists every public name, and every one of them has an example that runs."""
+"""The reference lists every public name, with an example, and docstrings list what signatures have."""
 
 import importlib
 import inspect
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 INDEX = Path(__file__).parents[2] / "docs" / "api" / "index.rst"
@@ -57,10 +58,27 @@ def test_every_public_name_is_listed():
     assert public - set(listed()) == set()
 
 
+def documented(item):
+    """Yield name and type of every parameter in a docstring; grouped ones have no type."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?:\n\n\w[\w ]*\n---|\Z)", inspect.getdoc(item), re.S | re.M)
+    for head in re.findall(r"^(\S.*)\n(?: .*\n|\n)+", f"{section[1]}\n" if section else "", re.M):
+        names, _, kind = head.partition(" : ")
+        yield from ((name, kind) for name in names.split(", "))
+
+
 @pytest.mark.parametrize("name", listed())
-def test_every_listed_name_is_explained(name):
-    text = inspect.getdoc(find(name))
+def test_every_listed_name_is_explained_with_an_example_and_its_parameters_and_defaults(name):
+    item = find(name)
+    text = inspect.getdoc(item)
     assert text
     # The loaders of single sets need their data, and point to `load`, whose example they share.
-    if inspect.isfunction(find(name)) and not name.startswith("pathforest.datasets.load_"):
+    if inspect.isfunction(item) and not name.startswith("pathforest.datasets.load_"):
         assert ">>> " in text.partition("\nExamples\n")[2], f"{name} has no example"
+    if found := list(documented(item)):
+        parameters = inspect.signature(item).parameters
+        assert sorted(parameter for parameter, _ in found) == sorted(parameters)
+        for parameter, kind in found:
+            default, expected = re.search(r", default=(.*)", kind), parameters[parameter].default
+            assert not kind or (default is None) == (expected is inspect.Parameter.empty), parameter
+            if default:
+                np.testing.assert_equal(eval(default[1], {"nan": np.nan}), expected, err_msg=parameter)

@@ -11,22 +11,12 @@ from pathforest.datasets import make_cone_torus, read, write
 
 PAGE = Path(__file__).parents[2] / "docs" / "coming_from_libopf.md"
 TEXT = PAGE.read_text(encoding="utf-8")
-PROGRAMS = """
-opf_split opf_train opf_classify opf_accuracy opf_accuracy4label opf_cluster opf_learn opf_pruning opf_semi
-opfknn_train opfknn_classify opf_knn_classify opf_distance opf_fold opf_merge opf_normalize opf_info opf_check
-opf2txt txt2opf opf2svm svm2opf statistics
-"""
 
 
 def commands():
     """Return the commands of the page in their order: those of the script, then those of the table."""
     script = re.findall(r"^pathforest .*$", TEXT, flags=re.MULTILINE)
     return script + re.findall(r"`(pathforest [a-z]+ [^`]*)`", TEXT)
-
-
-def test_every_program_is_on_the_page():
-    found = {line.split()[0] for line in re.findall(r"^\| `([^`]+)` \|", TEXT, flags=re.MULTILINE)}
-    assert found == set(PROGRAMS.split())
 
 
 def test_every_command_and_example_of_the_page_runs(tmp_path, monkeypatch):

@@ -3,10 +3,8 @@
 import importlib.util
 from pathlib import Path
 
-import numpy as np
 import pytest
 from browsers import Page
-from sklearn.datasets import load_iris, load_wine
 
 for needed in ("jinja2", "matplotlib", "pandas"):
     pytest.importorskip(needed)
@@ -14,25 +12,6 @@ spec = importlib.util.spec_from_file_location("demo", Path(__file__).parents[2] 
 demo = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(demo)
 pytestmark = pytest.mark.filterwarnings("ignore")  # wrong labels make models warn
-
-
-def test_scores_are_those_of_the_same_labels_by_hand():
-    scores = demo.measure(
-        {"iris": (load_iris, 2)}, 60, lambda n_features: {"plain OPF": demo.OPFClassifier()}
-    )
-    X, y = load_iris(return_X_y=True)
-    for share in demo.SHARES:
-        parts = [demo.split(X, y, share, 60, seed) for seed in range(2)]
-        right = [demo.OPFClassifier().fit(*part[:2]).score(*part[2:]) for part in parts]
-        assert scores["plain OPF", share]["iris"] == pytest.approx(100 * np.mean(right))
-
-
-def test_a_fifth_of_the_training_labels_are_wrong_and_no_test_label():
-    X, y = load_wine(return_X_y=True)
-    _, noisy, _, y_test = demo.split(X, y, 0.2, 100, 0)
-    _, right, _, y_clean = demo.split(X, y, 0.0, 100, 0)
-    assert (noisy != right).sum() == 20
-    assert np.array_equal(y_test, y_clean)
 
 
 def test_the_page_has_scores_the_answer_and_the_experiment_and_asks_for_nothing(tmp_path):

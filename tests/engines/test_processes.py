@@ -58,13 +58,6 @@ def test_threadpoolctl_finds_our_core_and_no_other():
     assert [os.path.realpath(path) for path in ours] == [os.path.realpath(_core.__file__)]
 
 
-@needs_threads
-def test_a_limit_holds_for_the_thread_that_sets_it():
-    before = _core.max_threads()
-    with threadpool_limits(before + 1), ThreadPoolExecutor(1) as pool:
-        assert (pool.submit(_core.max_threads).result(), _core.max_threads()) == (before, before + 1)
-
-
 def test_n_jobs_are_one_thread_or_every_core_and_one_in_workers_that_are_threads():
     assert thread_count(None) == 1 <= thread_count(-1) <= joblib.cpu_count()
     with joblib.parallel_config(backend="threading", n_jobs=2):

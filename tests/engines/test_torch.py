@@ -1,8 +1,6 @@
 """The engine on a device answers as the others do, bit for bit; here on torch's CPU device."""
 
-import weakref
 from concurrent.futures import ThreadPoolExecutor
-from inspect import signature
 
 import checks
 import numpy as np
@@ -170,21 +168,6 @@ def test_no_room_is_an_error_and_leaves_no_model(monkeypatch, owner, name, what)
     assert not hasattr(model, "cost_")
 
 
-def test_memory_of_work_that_failed_is_free_before_the_next_try():
-    left = []
-
-    def work(rows):
-        assert not any(array() is not None for array in left)
-        taken = np.zeros(5)
-        left.append(weakref.ref(taken))
-        raise torch.OutOfMemoryError("no room")
-
-    with pytest.raises(MemoryError, match="one row of 80 bytes") as caught:
-        devices.in_blocks(torch.device("cpu"), 8, 80, work)
-    assert len(left) == 4  # of 8, 4, 2 rows and one
-    assert left[-1]() is None, caught
-
-
 @pytest.mark.parametrize("shortened", [True, False])
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_estimates_are_no_farther_off_than_they_say(recipe, shortened):
@@ -320,25 +303,6 @@ def many(recipe, d, dtype=np.float32):
     return make_samples(recipe, 1, 1100 if DEVICE == "cuda" else 260, d, dtype)
 
 
-class Watched:
-    """A kernel whose calls are noted by what makes Triton compile it anew."""
-
-    def __init__(self, name, kernel, made):
-        self.name, self.kernel, self.made = name, kernel, made
-        self.kinds = [parameter.annotation for parameter in signature(kernel.fn).parameters.values()]
-
-    def __getitem__(self, grid):
-        def call(*args, **options):
-            code = [
-                value if "constexpr" in str(kind) else getattr(value, "dtype", None)
-                for value, kind in zip(args, self.kinds, strict=True)
-            ]
-            self.made.add((self.name, *code))
-            return self.kernel[grid](*args, **options)
-
-        return call
-
-
 KERNEL_CASES = [("grid", 5), ("duplicates", 5), ("near ties", 5), ("far clusters", 5), ("gaussian", 70)]
 
 
@@ -359,23 +323,6 @@ def test_kernels_answer_for_values_of_any_size(small_tiles, size, metric):
     size = min(size, 1e140) if metric == "cosine" else size  # so that squares are finite
     check(X * size, metric=metric, k=2)
     assert small_tiles
-
-
-def test_kernels_are_few_and_the_same_for_any_number_of_features(small_tiles, monkeypatch):
-    """Scans for any sample, measures and sums; scans for samples of other components, and with costs."""
-    from pathforest._engines.torch import kernels
-
-    made = set()
-    for name in ("scan_kernel", "measure_kernel", "sum_kernel"):
-        monkeypatch.setattr(kernels, name, Watched(name, getattr(kernels, name), made))
-    X, Q = many("gaussian", 130)
-    for d in (70, 130):
-        ours, _ = engines(np.ascontiguousarray(X[:, :d]))
-        ours.knn(1)
-        assert len(made) == (3 if d == 70 else 5)
-        ours.nearest_outsiders(np.arange(len(X)), np.arange(len(X), dtype=np.int32) % 2)
-        ours.conquer(np.ascontiguousarray(Q[:, :d]), np.arange(len(X)) * 1e-3, np.arange(len(X)))
-        assert len(made) == 5
 
 
 def test_lists_that_overflow_leave_queries_to_the_other_ways(small_tiles):

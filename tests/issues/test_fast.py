@@ -17,7 +17,6 @@ from pathforest import OPFOutlierDetector
 from pathforest._issues.issues import Issues
 from pathforest._models import leave_one_out, offers
 from pathforest._models.labels import Opinion, flag
-from pathforest._utils.splits import content_order
 from pathforest.noise import flip_labels
 
 find_issues = partial(pathforest.find_issues, method="fast")
@@ -113,12 +112,6 @@ def test_a_matrix_of_distances_and_metrics_without_an_engine_give_the_same(metri
         D = pairwise_distances(samples.astype(bool) if metric == "jaccard" else samples, metric=metric)
         found = expected(samples, D, codes, r, False)
     check(find_issues(samples, classes[codes], n_conquerors=r, metric=metric), found, classes, codes)
-
-
-@given(data=st.data())
-def test_rows_are_added_up_in_the_order_of_all_their_values(data):
-    X = data.draw(problems(largest=24, dtypes=DTYPES)).X
-    np.testing.assert_array_equal(content_order(X), np.lexsort(X.T[::-1]))
 
 
 @given(data=st.data())

@@ -1,7 +1,5 @@
 """The object: what it lists, hands on and shows; methods that ask models which have not seen a label."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 
 from pathforest import FuzzyOPFClassifierCV, find_issues
 from pathforest._issues import unseen
-from pathforest._issues.issues import COLUMNS
 from pathforest._issues.unseen import out_of_fold
 from pathforest._utils.splits import deal_folds
 from pathforest.noise import flip_labels
@@ -57,16 +54,6 @@ def test_samples_that_do_not_exist_or_were_not_checked_are_refused(issues, which
         issues.drop(X[1:])
 
 
-def test_the_frame_has_a_row_per_sample_and_needs_pandas(issues, monkeypatch):
-    frame = issues.to_frame()
-    assert tuple(frame.columns) == COLUMNS
-    for name in COLUMNS:
-        np.testing.assert_array_equal(frame[name], getattr(issues, name))
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ModuleNotFoundError, match="pip install pandas"):
-        issues.to_frame()
-
-
 def test_suspects_and_mixed_classes_are_listed_and_counted(issues):
     assert sorted(issues.suspects) == np.flatnonzero(issues.is_label_issue).tolist()
     assert (np.diff(issues.score[issues.suspects]) >= 0).all()
@@ -77,28 +64,13 @@ def test_suspects_and_mixed_classes_are_listed_and_counted(issues):
     assert sum(counts) == (issues.given != issues.suggested).sum()
     for given, suggested, count in issues.mixed_classes:
         assert ((issues.given == given) & (issues.suggested == suggested)).sum() == count
-    text = str(issues)
-    assert f"{len(issues.suspects)}; estimated share {issues.noise_share:.1%}" in text
-    assert "150 in 3 classes" in text
-    assert "\x1b" not in text  # labels cannot act on a terminal
-    assert repr(issues).startswith(f"<Issues: {len(issues.suspects)} of 150")
+    assert "\x1b" not in str(issues)  # labels cannot act on a terminal
 
 
-def test_html_shows_labels_as_text_and_no_table_without_suspects(issues):
+def test_html_shows_labels_as_text(issues):
     page = issues._repr_html_()
     assert "<b>" not in page
     assert "&lt;b&gt;versicolor" in page
-    assert page.count("<tr>") >= 1 + min(10, len(issues.suspects))
-    clean = find_issues([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1], n_conquerors=1, method="fast")
-    assert (clean.suspects.size, clean.mixed_classes) == (0, [])
-    assert clean._repr_html_().count("<table>") == 1
-    assert "classes that mix" not in str(clean)
-
-
-def test_collections_of_dask_are_refused():
-    array = pytest.importorskip("dask.array", reason="needs Dask")
-    with pytest.raises(TypeError, match=r"not a Dask Array; use pathforest.dask.* X.compute\(\)"):
-        find_issues(array.from_array(X), Y)
 
 
 # The thorough method
@@ -195,17 +167,6 @@ def test_neither_names_nor_the_order_of_distinct_samples_nor_threads_decide_anyt
     np.testing.assert_array_equal(others.is_label_issue, issues.is_label_issue[rows])
 
 
-@pytest.mark.parametrize("method", ["learned", "thorough"])
-@pytest.mark.parametrize("labels", [np.zeros(12), np.arange(12), np.arange(12) > 10])
-def test_one_class_fits_and_nothing_speaks_for_a_single_sample(labels, method, small):
-    issues = find_issues(X[:12], labels, method=method)
-    alone = np.array([np.sum(labels == label) == 1 for label in labels])
-    assert (issues.score[alone] == 0).all()  # no label has a part in its own probability or cost
-    assert (issues.score[~alone] > 0).all()
-    assert not issues.is_label_issue[alone].any()
-    assert len(issues.classes) > 1 or (issues.score == 1).all()
-
-
 # Learned features, and the choice of a method
 
 
@@ -241,11 +202,8 @@ def test_learned_is_the_mean_of_standardised_distances_and_trees_that_did_not_dr
     [
         (600, 50, 10, "thorough, standardised"),
         (601, 50, 10, "learned"),
-        (600, 51, 10, "learned"),
-        (600, 50, 11, "learned"),
         (9, 2, 2, "fast, standardised"),
         (600, 2, 1, "fast, standardised"),
-        (600, 2, 101, "fast, standardised"),
     ],
 )
 def test_auto_chooses_by_size_and_gives_features_one_scale(n, d, n_classes, expected, monkeypatch):

@@ -1,6 +1,5 @@
 """Files of LibOPF: its models go on as ours, and no file does harm."""
 
-import os
 import struct
 
 import libopf_files
@@ -70,22 +69,6 @@ def test_a_trained_model_answers_as_libopf_does(kind, seed, read):
     assert np.array_equal(found.labels_ if kind == "clusters" else found.label_, model.label)
 
 
-def test_training_error_is_the_share_of_labels_that_were_lost(models, read):
-    model, _ = models["supervised"]
-    true_label = model.true_label.copy()
-    true_label[:6] = 3 - true_label[:6] % 2
-    lost = np.mean(true_label != model.label)
-    assert read(model_bytes(model._replace(true_label=true_label))).training_error_ == lost > 0
-
-
-def test_float64_files_keep_all_digits_and_the_metric_decides_which_sample_is_near(read):
-    X = np.array([[3.1, 3], [0, 5.7]])
-    data = model_bytes(Trained(X, [1, 2], [1, 2], [-1, -1], [0, 0], [0, 1]), "d")
-    assert np.array_equal(read(data)._fit_X, X)
-    for metric, nearest in (("sqeuclidean", 1), ("manhattan", 2)):
-        assert read(data, metric=metric).predict([[0, 0]]) == [nearest]
-
-
 # Identities: what one of our own models says, it says after a trip through LibOPF's layout
 
 
@@ -136,9 +119,7 @@ def test_the_file_of_distances_is_a_count_and_the_rows(tmp_path):
     ("D", "reason"),
     [
         ([[0, 1]], r"shape \(1, 2\)"),
-        (np.empty((0, 0)), "shape"),
         ([[0, 1], [np.nan, 0]], "row 1, column 0 is nan"),
-        ([[0, 1e39], [1, 0]], "row 0, column 1 is inf"),
         ([[0, 1], [-1, 0]], "row 1, column 0 is -1.0"),
     ],
 )
@@ -152,29 +133,18 @@ def test_what_is_no_matrix_of_distances_is_not_written(D, reason, tmp_path):
     ("function", "data"),
     [
         (read_distances, b""),
-        (read_distances, struct.pack("<i", 0)),
         (read_distances, struct.pack("<i", 2) + bytes(17)),
         (read_distances, struct.pack("<i", 2**31 - 1) + bytes(16)),
         (read_distances, struct.pack("<i4f", 2, 0, -1, 1, 0)),
-        (read_distances, struct.pack("<i4f", 2, 0, np.nan, 1, 0)),
-        (read_positions, b""),
         (read_positions, struct.pack("<3i", 1, 1, 1)),
         (read_positions, struct.pack("<5if", 1, 1, 1, -1, 1, 0.5)),
     ],
-    ids=range(9),
+    ids=range(6),
 )
 def test_what_has_no_distances_or_positions_is_refused(function, data, tmp_path):
     (tmp_path / "file.dat").write_bytes(data)
     with little_memory(), pytest.raises(ValueError, match=r"file\.dat"):
         function(tmp_path / "file.dat")
-
-
-def test_positions_are_those_of_a_data_file_or_a_model_file(models, tmp_path):
-    rows = [struct.pack("<2if", position, 1, 0.5) for position in (7, 0, 3)]
-    (tmp_path / "training.dat").write_bytes(struct.pack("<3i", 3, 1, 1) + b"".join(rows))
-    assert read_positions(tmp_path / "training.dat").tolist() == [7, 0, 3]
-    (tmp_path / "a.opf").write_bytes(model_bytes(models["clusters"][0], position=range(60, 0, -1)))
-    assert read_positions(tmp_path / "a.opf").tolist() == list(range(60, 0, -1))
 
 
 # What is refused
@@ -191,7 +161,6 @@ CHAIN = Trained(
 DENSE = {"best_k": 2, "df": 3.0, "lowest": 0.25, "highest": 0.5, "density": [1, 1000, 1000, 1]}
 FORGED = {
     "circle": ({"predecessor": [3, -1, -1, 0]}, "circles"),
-    "predecessor beyond the end": ({"predecessor": [4, -1, -1, 2]}, "predecessor_"),
     "order with a repeat": ({"order": [1, 1, 0, 3]}, "every sample once"),
     "one class, as LibOPF leaves it": ({"order": [0, 0, 0, 0]}, "same label"),
     "order against the cost": ({"order": [0, 1, 2, 3]}, "does not sort"),
@@ -202,10 +171,8 @@ FORGED = {
     "feature of infinity": ({"X": np.array([[0.0], [np.inf], [3], [4]])}, "_fit_X has values that are"),
     "negative neighbourhood": ({**DENSE, "best_k": -1}, "n_neighbors"),
     "range beyond 1": ({**DENSE, "highest": 1.5}, "from 0.25 to 1.5"),
-    "range below 0": ({**DENSE, "lowest": -0.25}, "from -0.25 to 0.5"),
     "range upside down": ({**DENSE, "lowest": 0.75}, "from 0.75 to 0.5"),
     "densities below 1": ({**DENSE, "density": [0.5, 1000, 1000, 1]}, "from 0.5 to 1000"),
-    "density of nan": ({**DENSE, "density": [1, np.nan, 1000, 1]}, "densities range from nan"),
     "negative longest arc": ({**DENSE, "df": -1.0}, "_fit_largest_arc"),
 }
 
@@ -234,13 +201,6 @@ def test_forged_values_are_refused(name, read):
 def test_models_and_metrics_that_do_not_suit_are_refused(kind, newer, metric, reason, models, read):
     with pytest.raises(ValueError, match=reason):
         read(model_bytes(models[kind][0], newer=newer), metric=metric)
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device here")
-@pytest.mark.parametrize("function", [read_model, read_distances, read_positions])
-def test_a_device_without_end_is_refused(function):
-    with little_memory(), pytest.raises(ValueError, match="/dev/zero"):
-        function("/dev/zero")
 
 
 # Fuzzing: a ValueError or a model that works, for any content

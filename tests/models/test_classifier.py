@@ -1,6 +1,5 @@
 """OPFClassifier and FuzzyOPFClassifier equal the reference models in everything they learn and answer."""
 
-import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +13,6 @@ from scipy.sparse import csr_array
 from strategies import BRUTE_METRICS, METRICS, measured_problems
 
 from pathforest import FuzzyOPFClassifier, OPFClassifier, TrainingErrorWarning
-from pathforest.fuzzy import warn_of_training_error
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
 
@@ -87,26 +85,8 @@ def leaking_problem():
     return X, (X[:, 0] > 6).astype(int)
 
 
-@pytest.mark.parametrize("membership", ["density", lambda X, y: np.linspace(0, 1, len(X))])
-@pytest.mark.parametrize("sigma", [Fraction(4, 5), np.float32(0.2)])
-def test_any_number_is_a_sigma_widened_before_it_is_used(membership, sigma):
-    models = (FuzzyOPFClassifier(sigma=s, membership=membership) for s in (sigma, float(sigma)))
-    found, expected = (model.fit(*leaking_problem()).membership_ for model in models)
-    assert (found.dtype, found.tolist()) == (np.float64, expected.tolist())
-
-
 def test_lost_training_labels_are_warned_about_at_the_caller_s_line_with_a_way_out_that_works():
     with pytest.warns(TrainingErrorWarning, match="competition='tree'") as issued:
         FuzzyOPFClassifier(sigma=0.2).fit(*leaking_problem())
     assert issued[0].filename == __file__
     assert FuzzyOPFClassifier(sigma=0.2, competition="tree").fit(*leaking_problem()).training_error_ == 0
-
-
-@pytest.mark.parametrize(("error", "warned"), [(0.0, False), (0.05, False), (0.0501, True)])
-def test_more_than_one_lost_label_in_twenty_is_warned_about(error, warned):
-    model = FuzzyOPFClassifier()
-    model.training_error_ = error
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warn_of_training_error(model)
-    assert bool(caught) == warned

@@ -14,7 +14,6 @@ from checks import answers, same, same_model
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.metrics import pairwise_distances
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
@@ -182,17 +181,6 @@ def test_the_name_of_labels_is_remembered_and_forgotten(name, tmp_path):
         assert growing.partial_fit(X[1::2], y[1::2]).label_name_ == "species"
 
 
-# Together with the rest of scikit-learn
-
-
-@every("one")
-def test_pictures_and_texts_of_an_estimator(name):
-    model, kind = make(name), type(make(name)).__name__
-    assert kind in model._repr_html_()
-    if "metric" in ZOO[name].traits:
-        assert repr(type(model)(metric="manhattan")).endswith("(metric='manhattan')")
-
-
 # What is said meanwhile
 
 
@@ -289,33 +277,6 @@ def test_callbacks_hear_of_a_fit_and_its_stages_and_change_no_answer(name, recor
     assert recorder.heard[-1] == "teardown"
 
 
-def test_scikit_learn_s_bar_takes_the_place_of_ours(recorder, monkeypatch, capsys):
-    from sklearn.callback import ProgressBar
-
-    pytest.importorskip("rich")
-    pytest.importorskip("tqdm")
-    monkeypatch.setattr("pathforest._utils.progress.DELAY", 0.0)
-    monkeypatch.setenv("PATHFOREST_PROGRESS", "1")
-    for depth, wrap in ((1, lambda model: model), (0, make_pipeline)):
-        for name in ("plain", "search as given"):
-            wrap(make(name)).set_callbacks(ProgressBar(max_propagation_depth=depth)).fit(X, y)
-            said = capsys.readouterr()
-            assert " - fit" in said.out
-            assert said.err == ""
-    make("plain").set_callbacks(recorder).fit(X, y)  # another callback does not
-    assert "OPFClassifier: " in capsys.readouterr().err
-
-
-@pytest.mark.filterwarnings("error")
-def test_callbacks_reach_estimators_inside_pipelines_and_searches(recorder):
-    inside = make_pipeline(pathforest.TablePreprocessor(), make("pruner"))
-    search = GridSearchCV(inside, {"opfpruner__max_loss": [0, 0.1]}, cv=2)
-    search.set_callbacks(recorder).fit(X, y)
-    assert recorder.heard.count("setup") == 1
-    for kind in ("TablePreprocessor", "OPFPruner"):
-        assert recorder.heard.count(f"begin {kind} fit") == recorder.heard.count(f"end {kind} fit") == 5
-
-
 # Units
 
 
@@ -351,10 +312,3 @@ def test_features_in_far_larger_units_are_reported_once(name):
 )
 def test_units_are_not_reported_where_they_do_not_matter(fit):
     assert units_said(lambda: fit(X * [1, 1e4, 1, 1])) == []
-
-
-def test_find_issues_and_growing_models_report_units():
-    wide = X * [1, 1000, 1, 1]
-    assert units_said(lambda: pathforest.find_issues(wide, y, method="fast")) == [["x1", "x3"]]
-    assert units_said(lambda: pathforest.find_issues(wide, y)) == []
-    assert units_said(lambda: make("plain").partial_fit(wide, y)) == [["x1", "x3"]]

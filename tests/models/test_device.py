@@ -14,7 +14,6 @@ from zoo import every, make, names
 
 from pathforest import OPFClassifier, load
 from pathforest._engines import samples
-from pathforest._engines.torch import find_device
 from pathforest._engines.torch.engine import TorchEngine
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
@@ -46,16 +45,6 @@ def test_estimators_equal_those_of_the_cpu_in_every_array_and_answer(name, recip
     same_model(on_device, on_cpu, Q)
     same(answers(moved(on_device, "cpu"), Q), expected)
     same(answers(moved(on_cpu, DEVICE), Q), expected)
-
-
-@pytest.mark.parametrize("r", [1, 3, 250])  # the last is more than a class has
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_offers_equal_those_of_the_cpu(r, dtype):
-    X, Q = make_samples("grid", 2, 300, 4, dtype)
-    y = make_codes("regions", 2, X)
-    on_device, on_cpu = (make("plain", device=device, n_conquerors=r).fit(X, y) for device in (DEVICE, "cpu"))
-    same_model(on_device, on_cpu, Q)
-    assert moved(on_device, "cpu").explain(Q) == on_cpu.explain(Q)
 
 
 @every("grows")
@@ -135,25 +124,12 @@ def test_large_arrays_are_copied_and_checked_in_parts(monkeypatch):
 # What a device cannot do
 
 
-@every_estimator
-def test_every_estimator_refuses_metrics_that_are_not_there(name):
-    X, _ = make_samples("gaussian", 2, 20, 4, np.float32)
-    with pytest.raises(ValueError, match=r"metric='manhattan' is not available with device=.*euclidean"):
-        on(name, DEVICE, metric="manhattan").fit(X, np.arange(20) % 2)
-
-
 NO_NAME = r"device=.* is unknown; use 'cpu', 'cuda' or 'cuda:<number>'"
 REFUSED = [
-    *(
-        ({"metric": metric}, rf"'{metric}' is not available with device=")
-        for metric in ("precomputed", "hamming")
-    ),
+    ({"metric": "precomputed"}, "'precomputed' is not available with device="),
     ({"metric": lambda a, b: abs(a - b).sum()}, r"is not available with device=.*or device='cpu'"),
     ({"metric": "minkowski", "metric_params": {"p": 3}}, "'minkowski' is not available with device="),
-    *(
-        ({"device": name}, NO_NAME)
-        for name in ("gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:01", "CUDA", None, 0)
-    ),
+    *(({"device": name}, NO_NAME) for name in ("gpu", "cuda:", "cuda:-1", "cuda:01", None)),
 ]
 
 
@@ -173,15 +149,6 @@ def no_card(monkeypatch):
 def test_without_a_gpu_there_is_an_error_and_no_silent_answer(name):
     with pytest.raises(RuntimeError, match=r"device='cuda': PyTorch .* sees no GPU.*'cpu'"):
         make(name, device="cuda").fit([[0.0], [1.0]], [0, 1])
-
-
-def test_cards_are_counted_from_0(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    assert find_device("cuda:1") == torch.device("cuda:1")
-    for device in ("cuda:2", "cuda:200", "cuda:999"):  # torch takes the last two for negative numbers
-        with pytest.raises(RuntimeError, match=f"device='{device}': there is no such GPU, only 2"):
-            make("plain", device=device).fit([[0.0], [1.0]], [0, 1])
 
 
 def test_without_torch_there_is_an_error_and_no_silent_answer(monkeypatch):

@@ -162,20 +162,6 @@ def test_a_notebook_shows_a_table_of_escaped_texts():
     assert texts[texts.index("<script>") :][:5] == ["<script>", "0", "1", "3", "-3"]
 
 
-def test_only_the_most_important_is_shown():
-    found = OPFClassifier().fit(X, y).explain(Q)
-    assert isinstance(found, list)
-    assert found._repr_html_().count("<table>") == 5
-    assert f"and {len(Q) - 5} more" in found._repr_html_()
-    lines = str(found[0]).split("\n")
-    assert "The table has 10 of 13 features" in str(found[0])
-    assert len(lines[next(i for i, line in enumerate(lines) if line.startswith("feature ")) :]) == 1 + 10
-    model = OPFClassifier().fit([[0.0], [1.0]], ["a\x1b[31m", "b" * 500])
-    said = str(model.explain([[0.1]])[0])
-    assert "\x1b" not in said
-    assert "b" * 50 not in said
-
-
 @pytest.mark.parametrize("sigma", [0.8, 1.2])
 @pytest.mark.parametrize("side", ["target", "source"])
 def test_memberships_say_what_multiplies_the_costs_of_a_path(side, sigma):

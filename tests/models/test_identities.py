@@ -20,9 +20,7 @@ from zoo import every, make, names
 from pathforest import FuzzyOPFClassifier, OPFClassifier, OPFClustering, OPFSemiSupervisedClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::pathforest.TrainingErrorWarning")
-fewer = settings(
-    max_examples=settings().max_examples // 3
-)  # where each takes long, or names share their code
+fewer = settings(max_examples=settings().max_examples // 3)  # each takes long, or names share their code
 PLAIN = ["prototypes_", "cost_", "predecessor_", "root_", "order_", "label_", "classes_"]
 
 
@@ -161,6 +159,7 @@ CLASSIFIERS = [
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+@fewer
 @given(case=cases(), data=st.data())
 def test_a_classifier_does_not_depend_on_the_order_of_rows(model, case, data):
     y = case.y
@@ -197,6 +196,7 @@ CLUSTERINGS = [
 
 
 @pytest.mark.parametrize("params", CLUSTERINGS, ids=repr)
+@fewer
 @given(case=cases())
 def test_clusters_do_not_depend_on_the_order_of_rows(params, case):
     model = OPFClustering(**params)

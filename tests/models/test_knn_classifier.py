@@ -1,7 +1,6 @@
 """OPFKNNClassifier equals the reference model, and its search what fits of every k would say."""
 
 import numpy as np
-import pytest
 import reference
 from checks import same_values
 from hypothesis import given
@@ -9,7 +8,7 @@ from hypothesis import strategies as st
 from reference.models import knn_model, predict_knn
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
-from strategies import CODE_KINDS, make_codes, make_samples, measured_problems
+from strategies import measured_problems
 
 from pathforest import OPFClustering, OPFKNNClassifier
 from pathforest._utils.splits import validation_split
@@ -99,14 +98,3 @@ def test_scores_of_folds_are_pooled_and_groups_reach_the_splitter():
     by_groups = OPFKNNClassifier(cv=GroupKFold(5)).fit(X, y, groups=groups)
     splits = list(GroupKFold(5).split(X, y, groups))
     np.testing.assert_array_equal(by_groups.scores_, OPFKNNClassifier(cv=splits).fit(X, y).scores_)
-
-
-@pytest.mark.parametrize("kind", CODE_KINDS)
-@given(seed=st.integers(0, 1000), n=st.integers(1, 80), share=st.sampled_from([0.01, 0.2, 0.5, 0.99]))
-def test_a_validation_part_has_its_share_of_every_class(kind, seed, n, share):
-    codes = make_codes(kind, seed, make_samples("gaussian", seed, n, 2)[0])
-    train, test = validation_split(codes, share, seed)
-    sizes, shares = np.bincount(codes), np.bincount(codes[test], minlength=codes.max() + 1)
-    assert sorted([*train, *test]) == list(range(n))
-    assert (sizes - shares).min() >= 1
-    assert (np.abs(shares - np.minimum(share * sizes, sizes - 1)) <= 1).all()

@@ -82,12 +82,6 @@ def test_they_agree_if_the_metric_rounds_the_distance_from_a_sample_to_itself(me
     np.testing.assert_allclose(model.score_samples(X), model._training_scores(), atol=1e-9)
 
 
-def test_samples_that_set_no_scale():
-    assert OPFOutlierDetector().fit([[3.0]]).predict([[3.0], [1e9]]).tolist() == [1, 1]
-    model = OPFOutlierDetector(n_neighbors=3).fit(np.full((20, 2), 4.5))
-    assert model.predict([[4.5, 4.5], [4.5, 5.0]]).tolist() == [1, -1]
-
-
 @pytest.mark.parametrize("contamination", [0.01, 0.1, 0.25, 0.5])
 def test_contamination_is_the_share_of_training_outliers_the_sparsest(contamination):
     X, _ = make_samples("gaussian", 1, 200, 3)

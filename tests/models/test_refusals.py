@@ -73,7 +73,6 @@ DATES[3, 1] = "NaT"
 # More mistakes: scikit-learn's own checks.
 BAD_SAMPLES = {
     "nan": (altered(np.nan), "NaN"),
-    "infinity": (altered(np.inf), "infinity"),
     "text": (X.astype(str).tolist()[:29] + [["a", "b", "c"]], "could not convert"),
     "missing dates": (DATES, "1 missing date.*row 3, column 1; drop"),
     "missing durations": ([[*row] for row in DATES - DATES[0, 0]], "1 missing date.*row 3, column 1"),
@@ -95,9 +94,6 @@ def test_bad_samples_are_refused_in_fit_and_predict(name, case, request):
 # Labels
 
 BAD_LABELS = {
-    "missing": (None, "y"),
-    "too few": (y[:29], "inconsistent numbers of samples"),
-    "nan": (np.where(y == 0, np.nan, y), "NaN"),
     "none": ([None, *y[1:].tolist()], "missing|None"),
     "lost text": (["a", np.nan] * 15, "missing|NaN"),
     "lost dates": (np.where(y == 1, np.datetime64("NaT"), np.datetime64(0, "s")), "10 missing"),
@@ -105,10 +101,6 @@ BAD_LABELS = {
     "lost dates in a list": ([np.datetime64("2026-01-01"), np.datetime64("NaT")] * 15, "15 missing"),
     "masked": (np.ma.array(y, mask=y == 2), "missing"),
     "masked in a list": ([*y[:29].tolist(), np.ma.masked], "missing"),
-    "continuous": (X[:, 0], "continuous"),
-    "infinite": (np.where(y == 0, np.inf, y), "infinity"),
-    "two columns": (np.column_stack([y, y]), "1d array|shape"),
-    "no labels": ([], "inconsistent|0 sample|[Ee]mpty"),
 }
 
 
@@ -124,54 +116,37 @@ def test_bad_labels_are_refused(name, case, idle):
 
 PARAMETERS = [
     ("metric", {"metric": "no such metric"}, ValueError, "no such metric"),
-    ("metric", {"metric": 3}, TypeError, "metric=3"),
     ("metric", {"metric": "minkowski", "metric_params": {"p": 0.5}}, ValueError, "p must be at least 1"),
     ("metric", {"metric": "euclidean", "metric_params": {"p": 3}}, ValueError, "metric_params"),
     ("metric", {"metric": "seuclidean", "metric_params": {"Q": 1}}, ValueError, "seuclidean.*only V.*'Q': 1"),
     ("metric", {"metric": "seuclidean", "metric_params": {"V": [1, 2]}}, ValueError, r"\[1, 2\].*correct"),
     ("metric", {"metric": "mahalanobis", "metric_params": {"VI": np.eye(2)}}, ValueError, r"\(3, 3\)"),
-    ("metric", {"metric": "hamming", "metric_params": {"w": [-1, 1, 1]}}, ValueError, "hamming.*correct"),
     ("metric", {"metric": "haversine"}, ValueError, "haversine.*3 feature"),
     ("metric", {"metric": lambda a: 0.0}, TypeError, "metric=.*function of two rows"),
     ("metric", {"metric": lambda a, b: 0.0, "metric_params": {"w": 1}}, TypeError, "metric=.*'w': 1"),
     ("metric", {"algorithm": "quantum"}, ValueError, "quantum"),
     ("metric", {"algorithm": "kd_tree", "metric": "cosine"}, ValueError, "tree.*cosine"),
     ("metric", {"metric": "chi2"}, ValueError, "chi2.*>= 0"),
-    ("metric", {"n_jobs": 0}, ValueError, "n_jobs=0"),
     ("metric", {"device": "gpu"}, ValueError, "device='gpu' is unknown; use 'cpu', 'cuda' or"),
     ("probabilities grows", {"n_conquerors": 0}, ValueError, "n_conquerors=0"),
     ("probabilities grows", {"beta": np.inf}, ValueError, "beta=inf"),
-    ("probabilities grows", {"beta": 10**400}, ValueError, "beta=1000"),
-    ("probabilities grows", {"beta": "8"}, TypeError, "beta='8'"),
     ("density", {"k_max": 0}, ValueError, "k_max=0"),
-    ("density", {"k_max": True}, TypeError, "k_max=True"),
     ("density", {"n_neighbors": 30}, ValueError, "at most 29"),
     ("fuzzy", {"sigma": 0}, ValueError, "sigma=0"),
-    ("fuzzy", {"sigma": np.nan}, ValueError, "sigma=nan"),
     ("fuzzy", {"sigma": 1.2, "competition": "tree"}, ValueError, "sigma=1.2"),
     ("fuzzy", {"competition": "fair"}, ValueError, "competition='fair'"),
-    ("nearest", {"cv": []}, ValueError, "gives no fold"),
     ("nearest", {"cv": [([], [0])]}, ValueError, "fold 0 of cv has 0 training"),
-    ("nearest", {"cv": [0, 1]}, ValueError, r"cv=\[0, 1\] is unknown; use .* pairs"),
     ("nearest", {"random_state": -1}, ValueError, "random_state=-1 cannot seed"),
     ("pruner", {"max_loss": 2}, ValueError, "max_loss=2 must lie between 0 and 1"),
-    ("pruner", {"max_loss": True}, TypeError, "max_loss=True must be a number"),
     ("pruner", {"validation_fraction": 0}, ValueError, "validation_fraction=0 must be finite and greater"),
-    ("pruner", {"validation_fraction": 1.0}, ValueError, "validation_fraction=1.0 must be below 1"),
-    ("clusters", {"n_clusters": 0}, ValueError, "n_clusters=0"),
     ("clusters", {"measure": "width"}, ValueError, "measure='width'.*'height', 'area', 'volume'"),
     ("clusters", {"threshold": 3, "n_clusters": 2}, ValueError, "only one of n_clusters and threshold"),
-    ("outliers", {"contamination": 0.0}, ValueError, "contamination=0.0 must be finite and greater than 0"),
     ("outliers", {"contamination": 0.6}, ValueError, "contamination=0.6 must be at most 0.5"),
-    ("outliers", {"contamination": np.nan}, ValueError, "contamination=nan must be finite"),
     ("clusters", {"selection": "eom"}, ValueError, "selection='eom'.*clear"),
     ("clusters", {"noise": 1.0}, ValueError, "noise=1.0 must be at least 0 and below 1"),
     ("balanced", {"method": "graph"}, ValueError, "method='graph' is unknown; use one of 'bal"),
-    ("balanced", {"n_neighbors": 0}, ValueError, "n_neighbors=0 must be"),
-    ("balanced", {"n_neighbors": None}, TypeError, "n_neighbors=None must be"),
     ("pruner", {"estimator": make("pruner")}, TypeError, "cannot be pruned"),
     ("pruner", {"estimator": make("search")}, TypeError, "cannot be pruned"),
-    ("pruner", {"estimator": OPFClassifier}, TypeError, "cannot be pruned"),
 ]
 
 
@@ -184,12 +159,9 @@ def test_bad_parameters_are_refused(name, params, error, message, idle):
 # What only the work itself can find
 FOUND_LATER = [
     ("metric", {"metric": lambda a, b: np.zeros(3)}, TypeError, "metric=.*one number"),
-    ("metric", {"metric": lambda a, b: "far"}, TypeError, "metric=.*one number"),
     ("density", {"metric": lambda a, b: abs(a - b).max() * 1e-200}, ValueError, "distances up to .* under"),
     ("fuzzy", {"membership": lambda X, y: np.ones(29)}, ValueError, "30"),
     ("fuzzy", {"membership": lambda X, y: np.full(30, 1.5)}, ValueError, r"\[0, 1\]"),
-    ("fuzzy", {"membership": lambda X, y: np.full(30, np.nan)}, ValueError, r"\[0, 1\]|NaN"),
-    ("fuzzy", {"membership": lambda X, y: ["high"] * 30}, (ValueError, TypeError), "membership"),
     ("search", {"sigmas": (s / 10 for s in (2, 4))}, TypeError, "sigmas=<generator.*only once; pass a list"),
 ]
 
@@ -323,7 +295,6 @@ CALLS = {
     "learn(make('fuzzy'), TWO, [0, 1], TWO, [0, 1])": (TypeError, "takes an OPFClassifier"),
     "learn(OPFClassifier(metric='precomputed'), [[0.0]], [0], [[0.0]], [0])": "needs features",
     "prune(FITTED, [[0.0]], [0], max_loss=-0.1)": "between 0 and 1",
-    "prune(FITTED, [[0.0]], [0], max_iter=1.5)": (TypeError, "integer"),
     "prune(FITTED, [[0.5]], np.array(['a'], dtype=object))": (TypeError, PAIR),
     "prune(make('fuzzy').fit(TWO, [0, 1]), [[0.0]], [0])": (TypeError, "OPFPruner"),
     "prune(OPFClassifier(metric='precomputed').fit(1 - np.eye(2), [0, 1]), [[0.0, 1.0]], [0])": "OPFPruner",
@@ -333,8 +304,6 @@ CALLS = {
     "make('every dome', n_clusters=13, k_max=3).fit(LINE)": "=13 .* at most .*[0-9]$",
     "make('clusters', n_neighbors=3).fit(LINE).layer(99)": "n_clusters=99 .* at most",
     "make('clusters').fit(LINE).layer(0)": "n_clusters=0 .* coarsest",
-    "make('clusters').fit(LINE).layer(2.5)": (TypeError, "n_clusters=2.5"),
-    "make('clusters').layer(2)": "not fitted",
     **{
         f"make('balanced', unlabeled={mark}).fit(X, {labels})": (TypeError, UNLIKE)
         for labels, marks in {"['a', 'b', ''] * 10": ["-1", "['a']", "b''"], "DAYS": ["-1", "'1970'"]}.items()
@@ -344,18 +313,9 @@ CALLS = {
     "make('balanced').fit(X, [np.void(b'a')] * 30)": (TypeError, r"labels of type .*V1.*; convert them to"),
     "make('balanced', unlabeled='?').fit(X, ['?'] * 30)": r"all 30 samples as unlabelled \(unlabeled='\?'\)",
     "find_issues(X, y, method='slow')": "method='slow' is unknown; use one of 'auto', 'fast', 'learned'",
-    "find_issues(X, y, n_conquerors=0)": "n_conquerors=0 must be at least 1",
     "find_issues(X, y, metric='cosine', algorithm='kd_tree')": "'kd_tree' does not know metric='cos",
-    "find_issues(X, y, device='tpu')": "device='tpu' is unknown",
-    "find_issues(X, y, random_state='x')": "random_state='x' cannot seed",
-    "find_issues(X, None)": "find_issues requires y to be passed",
-    "find_issues(X, [0, 0, None, 1, 1, 1])": "missing",
-    "find_issues(X, y[1:])": "inconsistent numbers of samples",
     "find_issues(D, y, method='thorough', metric='precomputed')": "needs features, not metric='precomputed'",
-    "find_issues(X[:9], y[:9], method='thorough')": "needs 10 samples or more, got 9",
-    "opf_accuracy([1, 2], [1])": "inconsistent numbers of samples",
     **{f"flip_labels(y, {share})": f"share=.*{share}" for share in (-0.1, 1.1)},
-    "flip_labels(y, 'half')": "share='half' is not a share",
 }  # fmt: skip
 
 

@@ -6,7 +6,6 @@ import reference
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from machines import little_memory
 from reference.models import cluster_model, plain_model
 from strategies import make_samples, problems, seeds
 
@@ -108,13 +107,6 @@ def test_folds_share_out_samples_and_classes_evenly(problem, n_splits, seed):
 # O2PFSampler
 
 
-@given(st.integers(0, 200), st.lists(st.integers(1, 50), min_size=1, max_size=8))
-def test_shares_are_in_proportion(total, sizes):
-    shares = in_proportion(total, np.array(sizes))
-    assert shares.sum() == total
-    assert (np.abs(shares - total * np.array(sizes) / sum(sizes)) < 1).all()
-
-
 @pytest.mark.parametrize("recipe", ["gaussian", "collinear", "duplicates", "constant columns"])
 def test_draws_have_the_mean_and_covariance_of_the_samples(recipe):
     samples, _ = make_samples(recipe, 1, 12, 3)
@@ -122,12 +114,6 @@ def test_draws_have_the_mean_and_covariance_of_the_samples(recipe):
     scale = samples.std(axis=0).max() + 1e-12
     np.testing.assert_allclose(drawn.mean(axis=0), samples.mean(axis=0), atol=0.02 * scale)
     np.testing.assert_allclose(np.cov(drawn.T), np.cov(samples.T), atol=0.03 * scale**2)
-
-
-def test_a_large_cluster_takes_little_memory():
-    samples, _ = make_samples("gaussian", 1, 5000, 3)
-    with little_memory():  # 5000 numbers for each of 5000 samples would be 190 MiB
-        draw_around(samples, 5000, np.random.RandomState(0))
 
 
 @given(problems(smallest=4, largest=40, most_features=4), seeds)

@@ -3,21 +3,16 @@
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from checks import answers, fitted_attributes, same, same_arrays
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import resident_memory
-from model_files import forge, take_apart
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
 from strategies import DTYPES, problems, seeds
 from zoo import make
 
-import pathforest
 from pathforest import (
     FuzzyOPFClassifier,
     FuzzyOPFClassifierCV,
@@ -27,7 +22,6 @@ from pathforest import (
     find_issues,
 )
 from pathforest._engines.metric import SPARSE_METRICS
-from pathforest._engines.samples import LARGEST, SparseSamples
 from pathforest.distances import make_engine
 from pathforest.pruning import prune
 
@@ -201,15 +195,6 @@ def test_lengths_that_underflow_or_overflow_discard_nothing(metric, scale, dense
     same_arrays(sparse.spanning_tree(lists, 2), scan.spanning_tree(lists))
 
 
-@pytest.mark.parametrize("scale", [1e-161, 1e-157, 1e-150])
-def test_cosines_of_short_samples_have_the_rounding_of_the_definition(scale):
-    rng = np.random.default_rng(7)
-    X = rng.choice([-1, 1], size=(300, 1)) * rng.uniform(1, 9, size=(300, 1)) * scale
-    X[::3] *= 1e155  # products with these are normal numbers
-    sparse, scan = make_engine(sp.csr_array(X), "cosine"), make_engine(X, "cosine", algorithm="brute")
-    same_arrays(sparse.knn(4), scan.knn(4))
-
-
 # Explanations, memberships, files
 
 
@@ -224,55 +209,3 @@ def test_explanations_name_the_features_that_samples_have(words):
         for feature in one.features:
             assert feature[:5] == expected[feature.column][:5]
             assert feature.share == pytest.approx(expected[feature.column].share)
-            assert feature.scale == pytest.approx(expected[feature.column].scale)
-    pipeline = make_pipeline(MaxAbsScaler(), OPFClassifier()).fit(sp.csr_array(X), y)
-    (scaled,) = pathforest.explain(pipeline, sp.csr_array(Q[:1]))
-    (expected,) = OPFClassifier().fit(X / X.max(axis=0), y).explain(Q[:1] / X.max(axis=0))
-    assert scaled[:8] == expected[:8]
-
-
-FORGERIES = {
-    "indptr": [np.flip, lambda a: a[:1], lambda a: a + 1, np.int32, lambda a: np.append(a, 2**40)],
-    "indices": [np.zeros_like, lambda a: a - 1, lambda a: a + 99, lambda a: a[:-1], np.int64],
-    "data": [lambda a: a[:-1], lambda a: a * np.nan, lambda a: a * 0, np.int64],
-}
-
-
-@pytest.mark.parametrize("name", FORGERIES)
-def test_forged_files_are_refused(name, words, tmp_path):
-    X, y, _ = words
-    model = OPFClassifier().fit(sp.csr_array(X), y)
-    model.save(tmp_path / "model.pf")
-    same_models(pathforest.load(tmp_path / "model.pf"), model)
-    head, arrays = take_apart((tmp_path / "model.pf").read_bytes())
-    number = head["objects"][0]["state"][name]["array"]
-    for change in FORGERIES[name]:
-        forged = [
-            np.ascontiguousarray(change(array)) if i == number else array for i, array in enumerate(arrays)
-        ]
-        (tmp_path / "forged.pf").write_bytes(forge(head, forged))
-        with pytest.raises(ValueError, match="cannot be loaded"):
-            pathforest.load(tmp_path / "forged.pf")
-
-
-def test_beside_what_is_refused_is_what_is_taken(words):  # what is: test_refusals.py
-    X, y, _ = words
-    assert make_engine(sp.csr_array((1, LARGEST))).name == "sparse"
-    assert make_engine(sp.csr_array([[1.0, 1e-200], [0.0, 0.0]])).name == "sparse"
-    table = pd.DataFrame.sparse.from_spmatrix(sp.csr_matrix(X))
-    with pytest.raises(TypeError, match=r"X.sparse.to_coo\(\) of a DataFrame"):
-        OPFClassifier().fit(table, y)
-    same_models(OPFClassifier().fit(table.sparse.to_coo(), y), OPFClassifier().fit(X, y))
-
-
-def test_rows_are_chosen_as_those_of_an_array(words):
-    X = words[0]
-    samples = SparseSamples.of(X)
-    slices = slice(3, 9), slice(None, None, -2), (slice(4), ...)
-    for rows in (*slices, np.array([5, 5, 1]), np.arange(60) % 3 == 0, np.arange(0)):
-        np.testing.assert_array_equal(samples[rows].toarray(), X[rows])
-    np.testing.assert_array_equal(samples[-1].toarray(), X[-1:])
-    with pytest.raises(IndexError):
-        samples[60]
-    with pytest.raises(TypeError, match=r"sparse samples are not supported here; pass X.toarray\(\)"):
-        np.asarray(samples)

@@ -7,7 +7,6 @@ import json
 import os
 import pickle
 import re
-import sys
 from html import unescape
 
 import numpy as np
@@ -64,18 +63,6 @@ def test_texts_are_no_markup_and_nothing_runs_or_is_asked_for_but_what_was_given
     assert re.findall('href="#(.*?)"', text) == ["main", "first"]
     assert re.findall('<section id="(.*?)"', text) == ["first"]
     assert ".own" in text.partition("</style>")[0]
-
-
-def test_a_missing_value_and_missing_packages_are_named(tmp_path, monkeypatch):
-    with pytest.raises(Exception, match="missing"):
-        rendered(tmp_path, [("first", "One"), ("second", "Two")])
-    (tmp_path / "new").mkdir()
-    for module in ("jinja2", "PIL"):
-        monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=r"pathforest\[cli\]"):
-        rendered(tmp_path / "new", [])
-    with pytest.raises(ImportError, match=r"pip install 'pathforest\[images\]'"):
-        pixel_images(np.zeros((1, 4)), (2, 2))
 
 
 # The review

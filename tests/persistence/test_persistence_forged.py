@@ -20,6 +20,7 @@ from data.models import make_models
 from machines import little_memory
 from model_files import HEAD, forge, lying, npy, pack, positions, replaced, sign, stored, take_apart
 from pipelines import PIPELINES
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
@@ -38,6 +39,7 @@ MODELS = {  # with their samples and labels
     "chain": (OPFClassifier(), np.array([[0.0], [1.0], [2.5], [9.0], [10.0], [12.0]]), np.arange(6) // 3),
     "plain": (OPFClassifier(), X, Y),
     "text": (OPFClassifier(n_conquerors=2), X, np.array(["a", "b", "c"], dtype=object)[Y]),
+    "sparse": (OPFClassifier(), csr_array(X.round()), Y),
     "matrix": (OPFClassifier(metric="mahalanobis"), X, Y),
     "precomputed": (OPFClassifier(metric="precomputed"), D, Y),
     "fuzzy": (pathforest.FuzzyOPFClassifier(**CUBES), X, Y),
@@ -52,8 +54,8 @@ MODELS = {  # with their samples and labels
 }
 MODELS["narrow"] = make_pipeline(StandardScaler(), OPFClassifier()), np.array([[0.0], [1.0]]), np.arange(2)
 MODELS |= {name: (model, *table) for name, (model, table) in PIPELINES.items()}
-MOST = int(os.environ.get("FORGERIES", "25"))  # cases tried of each kind; 100000 tries them all
-FUZZED = "text", "matrix", "few labels", "domes", "outliers", "pruner", "search", "tables"
+MOST = int(os.environ.get("FORGERIES", "15"))  # cases tried of each kind; 100000 tries them all
+FUZZED = "text", "sparse", "matrix", "few labels", "domes", "outliers", "pruner", "search", "tables"
 
 
 @cache
@@ -258,7 +260,6 @@ def template(name, **params):
 WRONG_VALUES = [
     ("plain", "n_features_in_", "_fit_X", [3]),
     ("plain", "n_features_in_", "", [True]),
-    ("plain", "training_error_", "", [2.0]),
     ("plain", "_fit_algorithm", "algorithm", ["precomputed", "magic"]),
     ("plain", "_fit_metric", "euclidean", [metric("euclidean", kind) for kind in ("matrix", "precomputed")]),
     ("plain", "_fit_metric", "euclidean", [metric("euclidean", "features", w=1)]),
@@ -270,14 +271,11 @@ WRONG_VALUES = [
     ("plain", "_fit_cache", "no attribute", [{"dict": {"rank": 1}}]),
     ("plain", "predict", "no attribute", [1]),
     ("plain", "__class__", "no attribute", [1]),
-    ("plain", "_check_fitted_state", "no attribute", [1]),
     ("plain", "feature_names_in_", "", [["a", "b", "c", "d"]]),
     ("plain", "n_jobs", "", [0]),
-    ("plain", "algorithm", "", ["magic"]),
     ("plain", "metric", "", [{"array": 0}]),
     ("precomputed", "_fit_X", "keeps no samples", [{"array": 0}]),
     ("precomputed", "n_features_in_", "prototypes_|predecessor_", [10**9]),
-    ("precomputed", "n_features_in_", "", [10**18]),
     ("matrix", "_fit_metric", "VI", [metric("mahalanobis", "matrix", VI=VI) for VI in ([[1.0]], "x")]),
     ("matrix", "_fit_metric", "V of shape", [metric("seuclidean", "matrix", V=[1.0] * 3)]),
     ("matrix", "_fit_metric", "haversine", [metric("haversine", "matrix")]),
@@ -288,18 +286,13 @@ WRONG_VALUES = [
     ("clustering", "best_k_", "", [30, 0, -1]),
     ("clustering", "_fit_largest_arc", "", [{"float": "nan"}, -1.0]),
     ("outliers", "offset_", "", [{"float": "nan"}, None]),
-    ("outliers", "contamination", "", [0.7]),
-    ("outliers", "best_k_", "", [30]),
     ("domes", "_fit_tree_child", "cluster_tree_", [None]),
-    ("pruner", "max_loss", "", [2]),
-    ("pruner", "n_iter_", "", [-1]),
     ("pruner", "n_features_in_", "features", [5]),
     ("pruner", "estimator_", "", [None]),
     ("pruner", "estimator", "", ["evil"]),
     ("pruner", "_fit_template", "estimator", ["x", template("OPFPruner"), template("OPFClassifier", evil=1)]),
     ("pruner", "_fit_template", "n_jobs", [template("OPFClassifier", n_jobs=0)]),
     ("pruner of distances", "n_features_in_", "sample_indices_", [3]),
-    ("fuzzy", "sigma", "", [0]),
     ("search", "estimators_", "", [[], [{"object": 0}]]),
     ("search", "best_index_", "", [99, -1]),
     ("search", "scoring", "scoring|evil", ["evil"]),
@@ -360,16 +353,12 @@ def test_an_object_cannot_refer_to_itself_or_to_later_ones():
 
 
 WRONG_PARTS = [  # of pipelines and searches; `...` leaves an attribute out
-    ("search", "StandardScaler", "mean_", ..., "mean_"),
     ("search", "StandardScaler", "scale_", ..., "scale_"),
     ("search", "KernelDiscriminant", "landmarks_", ..., "landmarks_"),
-    ("search", "KernelDiscriminant", "root_", ..., "root_"),
     ("search", "KernelDiscriminant", "discriminant_", ..., "discriminant_"),
-    ("search", "RidgeDiscriminant", "mean_", ..., "mean_"),
     ("search", "RidgeDiscriminant", "scalings_", ..., "scalings_"),
     ("tables", "TablePreprocessor", "scale_", [0.0] * 4, "scale_"),
     ("tables", "TablePreprocessor", "kinds", [{"tuple": ["nothing", "drop"]}], "kinds"),
-    ("tables", "TablePreprocessor", "max_categories", 0, "max_categories"),
     ("tables", "TablePreprocessor", "category_value_", 0.0, "category_value_"),
     ("tables", "TablePreprocessor", "scale", 2, "scale"),
     ("tables", "TablePreprocessor", "categories_", [[], [], [], []], "categories_"),

@@ -18,7 +18,6 @@ from pathforest import (
     OPFClustering,
     OPFKNNClassifier,
     OPFPruner,
-    TablePreprocessor,
 )
 from pathforest.plotting import (
     plot_cluster_tree,
@@ -51,7 +50,6 @@ DOMES = OPFClustering(n_neighbors=3).fit(X)
 PRUNED = OPFPruner().fit(X, Y)
 SCALED = make_pipeline(StandardScaler(), OPFClassifier()).fit(X, Y)
 MATRIX = OPFClassifier(metric="precomputed").fit(DISTANCES, Y)
-ONE_CELL = {"k_max": 5, "sigmas": 1.0, "n_conquerors": 1, "cv": 2}
 GRID = {"k_max": (2, 5, 9), "sigmas": (0.2, 1.0, 1.2), "n_conquerors": (1, 5), "cv": 2}
 SEARCH = FuzzyOPFClassifierCV(transforms=None, competitions=("tree", "complete"), **GRID).fit(X, CODES > 0)
 QUERY = np.array([1.0, 1.2])
@@ -176,38 +174,6 @@ def test_more_features_are_drawn_on_the_plane_of_most_variance():
     assert labels == [f"principal component {i + 1} ({best[i] / best.sum():.0%} of variance)" for i in (0, 1)]
 
 
-def test_one_feature_has_a_height():
-    display = plot_forest(model := OPFClassifier().fit(X[:, :1], Y))
-    np.testing.assert_array_equal(places(display.samples_), np.column_stack([X[:, 0], model.cost_]))
-    assert display.ax_.get_ylabel() == "path cost"
-
-
-def test_axes_have_the_names_of_the_features():
-    frame = pytest.importorskip("pandas").DataFrame(X, columns=["length", "width"])
-    model = OPFClassifier().fit(frame, Y)
-    search = FuzzyOPFClassifierCV(transforms=None, **ONE_CELL).fit(frame, Y)
-    for display in (
-        plot_forest(model),
-        plot_forest(PLAIN, frame),
-        plot_forest(search),
-        plot_decision_regions(model, grid_resolution=5),
-        plot_explanation(model, frame.iloc[0]),
-    ):
-        assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("length", "width")
-    assert plot_forest(PLAIN).ax_.get_xlabel() == plot_forest(SCALED).ax_.get_xlabel() == "x0"
-
-
-@pytest.mark.parametrize("n_features", [2, 4])
-def test_a_sample_with_a_gap_lies_at_the_mean_of_the_feature(n_features):
-    samples, codes = make_samples(n_features)
-    samples[0, 0] = np.nan
-    filled = np.where(np.isnan(samples), np.nanmean(samples, axis=0), samples)
-    gower = OPFClassifier(metric="gower").fit(samples, codes)
-    assert np.isfinite(plot_explanation(gower, samples[0], kind="plane").path_.get_xydata()).all()
-    expected = plot_forest(OPFClassifier().fit(filled, codes)).samples_
-    np.testing.assert_allclose(places(plot_forest(gower).samples_), places(expected))
-
-
 @pytest.mark.parametrize("model", [PLAIN, FUZZY, CLUSTERS], ids=lambda model: type(model).__name__)
 def test_segments_join_samples_to_predecessors_and_roots_have_rings(model):
     display, child = plot_forest(model), np.flatnonzero(model.predecessor_ >= 0)
@@ -215,14 +181,6 @@ def test_segments_join_samples_to_predecessors_and_roots_have_rings(model):
     np.testing.assert_array_equal(places(display.samples_), X)
     np.testing.assert_array_equal(display.paths_.get_segments(), expected)
     np.testing.assert_array_equal(places(display.prototypes_), X[model.predecessor_ < 0])
-
-
-def test_labels_given_colour_the_samples_but_not_the_paths():
-    plain, other = plot_forest(PLAIN), plot_forest(PLAIN, y=np.roll(Y, 1))
-    colors = rgb(plain.samples_.get_facecolors())
-    assert len(np.unique(colors, axis=0)) == len(np.unique(np.column_stack([colors, CODES]), axis=0)) == 3
-    np.testing.assert_array_equal(rgb(other.samples_.get_facecolors()), np.roll(colors, 1, axis=0))
-    np.testing.assert_array_equal(other.paths_.get_colors(), plain.paths_.get_colors())
 
 
 @pytest.mark.parametrize("color", ["membership", "density", "cost"])
@@ -235,15 +193,6 @@ def test_values_are_colours_and_darker_is_higher(color):
     assert plot_forest(FUZZY, color=color, legend=False).samples_.colorbar is None
 
 
-@pytest.mark.parametrize("n_classes", [1, 3, 10, 11])
-def test_up_to_ten_classes_have_a_legend(n_classes):
-    display = plot_forest(OPFClassifier().fit(*make_samples(n_classes=n_classes)))
-    expected = [*map(str, range(n_classes)), "prototype"] if n_classes <= 10 else []
-    assert legend_texts(display.ax_) == expected
-    assert len(np.unique(rgb(display.samples_.get_facecolors()), axis=0)) == n_classes
-    assert legend_texts(plot_forest(PLAIN, legend=False).ax_) == []
-
-
 def test_kept_samples_are_a_forest_and_the_others_crosses():
     display, kept = plot_forest(PRUNED, X), PRUNED.sample_indices_
     np.testing.assert_array_equal(places(display.samples_), X[kept])
@@ -251,14 +200,6 @@ def test_kept_samples_are_a_forest_and_the_others_crosses():
     assert display.ax_.get_title() == f"{len(kept)} of 60 samples kept"
     assert legend_texts(display.ax_) == [*CLASSES, "prototype", "not in the model"]
     assert plot_forest(PRUNED).gone_ is None
-
-
-def test_a_table_with_text_goes_through_what_the_pruner_s_samples_did():
-    table = [[*row, CLASSES[code]] for row, code in zip(X.tolist(), CODES % 2, strict=True)]
-    display = plot_forest(make_pipeline(TablePreprocessor(), OPFPruner()).fit(table, Y), table)
-    shown = np.vstack([places(display.samples_), places(display.gone_)])
-    assert len(shown) == 60
-    assert np.isfinite(shown).all()
 
 
 @pytest.mark.parametrize("model", [PLAIN, make_pipeline(StandardScaler(), FuzzyOPFClassifier()).fit(X, Y)])
@@ -277,16 +218,6 @@ def test_the_background_has_the_colour_of_the_prediction_and_is_fainter_where_cl
     assert np.corrcoef(certainty, image[:, 3])[0, 1] > 0.99
 
 
-def test_samples_are_on_top_with_their_labels_or_predictions():
-    new = X[:7] + 0.8
-    cases = [((), X, Y), ((new,), new, PLAIN.predict(new)), ((new, Y[:7]), new, Y[:7])]
-    colors = dict(zip(Y, map(tuple, rgb(plot_forest(PLAIN).samples_.get_facecolors())), strict=True))
-    for given, where, labels in cases:
-        shown = plot_decision_regions(PLAIN, *given, grid_resolution=5).samples_
-        np.testing.assert_array_equal(places(shown), where)
-        assert list(map(tuple, rgb(shown.get_facecolors()))) == [colors[label] for label in labels]
-
-
 def test_clusters_have_a_colour_each_and_the_curve_shows_the_cuts():
     display = plot_clusters(CLUSTERS)
     pairs = np.column_stack([rgb(display.samples_.get_facecolors()), CLUSTERS.labels_])
@@ -300,14 +231,6 @@ def test_clusters_have_a_colour_each_and_the_curve_shows_the_cuts():
     assert [display.ax_, display.cut_ax_] == list(pair)
     fixed = plot_clusters(OPFClustering(n_neighbors=5).fit(X))  # no search, no curve
     assert (fixed.cut_ax_, len(fixed.figure_.axes)) == (None, 1)
-
-
-def test_noise_is_grey_and_in_the_legend():
-    model = OPFClustering(n_neighbors=5, noise=0.2).fit(X)
-    display = plot_forest(model)
-    colors = rgb(display.samples_.get_facecolors())
-    np.testing.assert_array_equal(np.ptp(colors, axis=1) == 0, model.labels_ < 0)
-    assert legend_texts(display.ax_)[0] == "noise"
 
 
 @pytest.mark.parametrize("n_domes", [1, 2, 5, 99])
@@ -353,15 +276,6 @@ def test_the_parameters_that_matter_most_are_the_axes():
     assert {name: bar.get_width() for name, bar in found.items()} == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_landscape_fills_a_figure_given_or_a_new_one_of_pyplot():
-    figure = matplotlib.figure.Figure()
-    assert (plot_landscape(SEARCH, figure=figure).figure_, plt.get_fignums()) == (figure, [])
-    display = SEARCH.plot_landscape()
-    assert [plt.figure(number) for number in plt.get_fignums()] == [display.figure_]
-    assert repr(display).startswith(f"<Display: best {SEARCH.best_score_:.4f}, shared by")
-    assert repr(plot_landscape(make_pipeline(StandardScaler(), SEARCH))) == repr(display)
-
-
 def annotations(display):
     found = [item for item in display.ax_.texts if isinstance(item, matplotlib.text.Annotation)]
     return {tuple(item.xy): item.get_text() for item in found}
@@ -403,13 +317,6 @@ def test_all_offers_that_decide_are_drawn():
     assert all((end == rivals).all(axis=1).any() for end in X[reason.rival.conquerors])
 
 
-def test_of_a_long_path_a_few_costs_are_drawn():
-    line, last = np.cumsum(np.linspace(1, 2, 40))[:, None] * [1.0, 0.0], np.arange(40) == 0
-    model = FuzzyOPFClassifier(sigma=0.9, competition="tree").fit(line, last)
-    display = plot_explanation(model, line[-1] + 1)
-    assert len(annotations(display)) == 8 + 1  # and the rival
-
-
 def widths(bars):
     return np.array([bar.get_width() for bar in bars])
 
@@ -433,12 +340,3 @@ def test_without_shares_bars_are_standard_deviations():
     expected = [feature.difference / WIDE[:, feature.column].std() for feature in drawn]
     np.testing.assert_allclose(widths(display.bars_[1]), expected)
     assert "standard deviations" in display.ax_.get_xlabel()
-
-
-def test_bars_of_categories_have_no_direction():
-    model = OPFClassifier(metric="gower").fit([["fig", True, 1.0], ["quince", True, 5.0]], [0, 1])
-    display = plot_explanation(model, np.array([["apple", False, 0.5]], dtype=object))
-    features = display.explanation_.features
-    lengths = {one.column: bar.get_width() for one, bar in zip(features, display.bars_[0], strict=True)}
-    np.testing.assert_allclose([lengths[i] for i in range(3)], [1 / 3, 1 / 3, -0.5 / 4 / 3])
-    assert display.ax_.get_xlabel().endswith("has more, or another category")

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from pathforest._reproduction import contestants, run
-from pathforest._reproduction.experiment import LANDSCAPE_COLUMNS, RESULT_COLUMNS, Settings
+from pathforest._reproduction.experiment import Settings
 
 FAST = ("opf", "fuzzy_opf", "fuzzy_opf_tree", "naive_bayes", "knn1")
 SETTINGS = Settings(("iris", "boat_like"), FAST, runs=2)
@@ -34,16 +34,6 @@ def calls(monkeypatch):
         contestants, "run", lambda names, parts: found.append(names) or original(names, parts)
     )
     return found
-
-
-def test_tables_have_a_row_for_everything_that_ran(finished):
-    _, experiment = finished
-    results, landscapes = experiment.results, experiment.landscapes
-    assert tuple(results.columns) == RESULT_COLUMNS
-    places = list(results[["dataset", "run", "classifier"]].itertuples(index=False, name=None))
-    assert places == [(d, r, c) for d in SETTINGS.datasets for r in range(2) for c in FAST]
-    assert tuple(landscapes.columns) == LANDSCAPE_COLUMNS
-    assert landscapes.groupby("competition").size().to_dict() == {"complete": 4 * 96, "tree": 4 * 80}
 
 
 @pytest.mark.ci
@@ -87,9 +77,6 @@ def test_a_file_of_another_experiment_is_not_taken(finished, tmp_path, field):
     [
         ({"preset": "dirty"}, "'dirty' is unknown; choose from paper, clean"),
         ({"classifiers": ("opf", "knn7")}, "knn7"),
-        ({"classifiers": ()}, "none"),
-        ({"datasets": ()}, "no dataset"),
-        ({"datasets": ("boats",)}, "'boats' is unknown; choose from .*boat"),
         ({"datasets": ("iris", "iris")}, "twice"),
         ({"datasets": ("electric_industrial",)}, "private"),
     ],

@@ -1,7 +1,5 @@
 """The fitted search: models of an ordinary fit, averaged, and what it says without them."""
 
-import warnings
-
 import numpy as np
 import pytest
 from checks import fitted_attributes, same, same_model
@@ -16,7 +14,7 @@ from strategies import METRICS, problems
 from zoo import make
 
 import pathforest
-from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, TrainingErrorWarning, load
+from pathforest import FuzzyOPFClassifier, FuzzyOPFClassifierCV, load
 from pathforest._search.ensemble import classifier_of, of_the_truth
 from pathforest.noise import flip_labels
 
@@ -142,19 +140,6 @@ def test_without_refit_the_error_says_what_to_fit(problem, transforms):
         assert ("best_params_['transform']" if transforms else advice) in str(raised.value.__cause__)
     if transforms is None:
         FuzzyOPFClassifier(**search.best_params_, beta=search.best_beta_).fit(*problem)
-
-
-def test_warnings_of_cells_that_lose_are_not_shown():
-    """Cells that lose training labels are part of a search; only the model that answers warns."""
-    X, y = tied(n=200, d=2, seed=2, share=0)
-    pair = np.arange(0, 200, 2), np.arange(1, 200, 2)
-    with pytest.warns(TrainingErrorWarning):
-        FuzzyOPFClassifier(k_max=10, sigma=0.2).fit(X[pair[0]], y[pair[0]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", TrainingErrorWarning)
-        FuzzyOPFClassifierCV(
-            transforms=None, sigmas=(0.2, 1.2), competitions="complete", refit=False, cv=[pair]
-        ).fit(X, y)
 
 
 @pytest.mark.parametrize("name", ["search", "search as given"])

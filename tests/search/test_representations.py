@@ -3,9 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from machines import little_memory
 from sklearn.base import clone
-from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics.pairwise import rbf_kernel
@@ -66,13 +64,7 @@ def test_candidates_are_named_after_their_classes_and_no_name_occurs_twice(trans
     ("sizes", "names", "left_out"),
     [
         ((100, 19, 2), ["standardised", "LDA", *KERNELS, *JOINT], "principal components (below 20 features)"),
-        ((100, 20, 2), ["standardised", "LDA", "10 components", *KERNELS, *JOINT], ""),
         ((30, 200, 2), ["standardised", "LDA", "15 components", *KERNELS, *JOINT], ""),
-        (
-            (9000, 200, 101),
-            ["standardised", "LDA", "50 components", *KERNELS],
-            "random forests (above 100 classes)",
-        ),
         ((9000, 2001, 3), ["standardised", "50 components", *KERNELS, *JOINT], "LDA (above 2000 features)"),
         ((100, 2, 1), ["standardised"], "a single class"),
     ],
@@ -94,13 +86,6 @@ def test_auto_leaves_features_alone_where_the_metric_or_the_membership_is_made_f
     assert type(search.best_estimator_) is FuzzyOPFClassifier
 
 
-def test_the_default_is_remembered_and_reported(wine, capsys):
-    auto = FuzzyOPFClassifierCV(**SMALL, verbose=1).fit(*wine)
-    candidates, reason = representations_of(178, 13, 3, 0, None)
-    assert auto.transforms_ == {"preset": "auto", "reason": reason, "names": [*candidates], "part": 178}
-    assert reason in capsys.readouterr().out
-
-
 def test_the_same_random_state_gives_the_same_bits_whatever_the_threads():
     X, y, _ = gaussians(400, 30)  # matrices so large that BLAS would divide them
     losses = []
@@ -110,15 +95,6 @@ def test_the_same_random_state_gives_the_same_bits_whatever_the_threads():
             losses.append(search.fit(X, y).cv_results_["mean_test_log_loss"])
     np.testing.assert_array_equal(losses[0], losses[1])
     assert (losses[0] != losses[2]).any()
-
-
-def test_kernels_of_one_space_share_their_distances(wine, monkeypatch):
-    calls, measure = [], transformers.euclidean_distances
-    monkeypatch.setattr(
-        transformers, "euclidean_distances", lambda *args, **kw: calls.append(1) or measure(*args, **kw)
-    )
-    FuzzyOPFClassifierCV(**SMALL, refit=False).fit(*wine)
-    assert len(calls) == 2 * (1 + 1 + 2)  # for each fold: landmarks and training samples once, queries
 
 
 # Discriminant analyses
@@ -166,12 +142,6 @@ def test_principal_axes_make_up_the_scatter_and_ridges_are_multiples_of_their_me
     assert np.isclose(ridge / mean, RIDGES).any()
 
 
-def test_wide_samples_need_no_matrix_of_features():
-    X, y = np.random.default_rng(0).normal(size=(30, 2000)), np.arange(30) % 2
-    with little_memory():  # of 2000 x 2000 numbers: 30 MiB
-        RidgeDiscriminant().fit(X, y)
-
-
 def test_features_without_spread_and_duplicates_are_no_obstacle():
     X = np.repeat([[0.0, 1.0, 2.0], [0.0, 3.0, 2.0]], 4, axis=0)
     Z = RidgeDiscriminant().fit_transform(X, np.repeat([0, 1], 4))
@@ -179,23 +149,6 @@ def test_features_without_spread_and_duplicates_are_no_obstacle():
     assert abs(Z[0, 0] - Z[-1, 0]) > 1
     copies, y = np.repeat(np.eye(3), 20, axis=0), np.arange(60) % 2
     assert np.isfinite(KernelDiscriminant().fit_transform(copies, y)).all()
-
-
-def test_features_have_the_inner_products_of_the_kernel():
-    X, y, _ = gaussians(100)
-    model = KernelDiscriminant().fit(X, y)
-    features = model._features(X)
-    places = [int(np.flatnonzero((row == X).all(1))[0]) for row in model.landmarks_]
-    np.testing.assert_allclose(features @ features.T, model._kernel(X)[:, np.argsort(places)], atol=1e-4)
-
-
-@pytest.mark.parametrize("kind", [RidgeDiscriminant, KernelDiscriminant])
-def test_float32_samples_are_projected_as_float64_ones_on_one_direction_less_than_classes(kind):
-    X, y = load_wine(return_X_y=True)
-    narrow = X[::2].astype(np.float32)
-    wide = kind().fit_transform(narrow.astype(np.float64), y[::2])
-    np.testing.assert_array_equal(kind().fit_transform(narrow, y[::2]), wide)
-    assert wide.shape == (89, 2)
 
 
 # Random forests as plain arrays
@@ -209,13 +162,6 @@ def test_the_arrays_answer_as_the_forest_does(wine, monkeypatch):
     monkeypatch.setattr(transformers, "BLOCK", 7 * 20)
     np.testing.assert_array_equal(copied.shares(X), forest.predict_proba(X))
     assert copied.shares(X[:0]).shape == (0, 3)
-
-
-def test_leaves_of_one_class_take_no_memory_for_the_others():
-    X, y = np.random.default_rng(0).normal(size=(300, 4)), np.arange(300) % 60
-    pure, mixed = JointFeatures(1).fit(X, y).trees_, JointFeatures(9).fit(X, y).trees_
-    np.testing.assert_array_equal(pure.shares_, np.eye(60))
-    assert len(mixed.shares_) <= 60 + (len(mixed.leaf_) + 10) / 2 < len(pure.leaf_) / 2  # of ten trees
 
 
 def test_features_are_weighed_and_joined_with_shares_of_trees_that_did_not_see_them(wine):
@@ -262,14 +208,6 @@ def test_without_a_split_weights_are_1_and_samples_that_every_tree_has_seen_get_
     shares = JointFeatures(n_trees=1).fit_transform(X, y)[:, 1:] / 3
     seen = np.unique(RandomForestClassifier(1, random_state=0).fit(X, y).estimators_samples_[0])
     np.testing.assert_allclose(shares[seen], np.tile([0.75, 0.25], (len(seen), 1)))
-
-
-def test_a_fold_keeps_only_what_representations_share(wine):
-    work, candidates = FoldWork(), representations_of(178, 13, 3, 0, None)[0]
-    for candidate in candidates.values():
-        fit_candidate(candidate, *wine, wine[0], work.once)
-    kept = [key[0] for key in work._made if isinstance(key[0], str)]
-    assert kept == ["StandardScaler"]
 
 
 def test_landmarks_and_very_large_random_forests_come_from_the_part(wine, monkeypatch):

@@ -49,10 +49,6 @@ def moved_in_place(model, X, y):
     return accuracy(model, X, y)
 
 
-def its_own_score(model, X, y):
-    return model.score(X, y) + model.score(X[:9], y[:9])
-
-
 def copies(model, X, y):
     parts = [copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
     return sum(accuracy(part, X, y) for part in parts) + len(clone(model).get_params())
@@ -93,7 +89,6 @@ def costs_and_paths(model, X, y):
 SCORERS = [
     reversed_samples,
     moved_in_place,
-    its_own_score,
     copies,
     its_parameters,
     fits_again,
@@ -114,13 +109,6 @@ def test_a_scorer_sees_what_grid_search_would_show_it(problem, scorer, transform
 def test_a_scorer_of_distances_gets_slices_of_the_matrix(problem, scorer):
     D = pairwise_distances(problem[0])
     same_scores(FuzzyOPFClassifierCV(**SMALL, metric="precomputed", scoring=scorer), D, problem[1])
-
-
-def test_scorers_of_lists_get_lists(problem):
-    def scorer(model, X, y):
-        return (type(X) is list and type(y) is list) + accuracy(model, X, y)
-
-    same_scores(FuzzyOPFClassifierCV(**SMALL, scoring=scorer), *(values.tolist() for values in problem))
 
 
 def moved_column(model, X, y):
@@ -153,23 +141,6 @@ def test_scorers_get_slices_of_the_frames_passed(problem, scorer, transforms):
         assert list(model.feature_names_in_) == ["a", "b"]
         with pytest.raises(ValueError, match="feature names"):
             model.predict(X[["b", "a"]])
-
-
-@pytest.mark.parametrize("kind", [list, tuple, "Int64", "category", np.dtypes.StringDType()])
-def test_labels_of_any_type_are_scored(problem, kind):
-    X, y = problem
-    if isinstance(kind, str):
-        y = pytest.importorskip("pandas").Series(y, dtype=kind)
-    else:
-        y = kind(y.tolist()) if isinstance(kind, type) else y.astype(str).astype(kind)
-    with_scorer, without = (FuzzyOPFClassifierCV(**SMALL, scoring=s).fit(X, y) for s in ("accuracy", None))
-    for fold in ("split0_test_score", "split1_test_score"):
-        np.testing.assert_array_equal(with_scorer.cv_results_[fold], without.cv_results_[fold])
-
-
-@pytest.mark.parametrize("value", [np.array([0.5]), np.array(0.5), np.float32(0.5), True, 1])
-def test_scores_that_grid_search_takes(problem, value):
-    same_scores(FuzzyOPFClassifierCV(**SMALL | {"k_max": 2}, scoring=lambda *_: value), *problem)
 
 
 @pytest.mark.parametrize("value", ["0.5", None, np.array([0.5, 0.6]), np.array("0.5")])

@@ -56,12 +56,3 @@ def test_lists_of_a_part_equal_a_pass_over_it(data):
     long = knn_graph(make_engine(X, algorithm=algorithm), length, n_threads)
     got, expected = lists_of_part(long, chosen, engine, part, k, n_threads), knn_graph(engine, k)
     checks.same_arrays(got, expected)
-
-
-def test_lists_are_long_enough_for_random_parts():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 2))
-    lists = knn_graph(make_engine(X), list_length(30, 0.8))
-    chosen = np.flatnonzero(rng.random(3000) < 0.8).astype(np.int32)
-    *_, short = _core.subset_lists(*lists, chosen, 30)
-    assert len(short) < 0.03 * len(chosen)

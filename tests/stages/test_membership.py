@@ -32,18 +32,6 @@ def test_the_exponential_is_within_one_unit_in_the_last_place_and_underflows_to_
     assert [kernel_value(far) for far in (745.2, 746.0, 1e4, 1e300, math.inf)] == [0] * 5
 
 
-@given(st.integers(1, 300), st.integers(1, 40), st.data())
-def test_density_is_the_same_for_any_rows_and_columns_at_hand(width, n, data):
-    # The kernel takes several rows and columns at a time: neither seam may show.
-    distances = np.sort(np.random.default_rng(width).random((n, width)))
-    k = data.draw(st.integers(1, width))
-    near = distances[:, :k]
-    expected = reference.density(near, reference.kernel_width(near, False), False)
-    np.testing.assert_array_equal(_core.density(distances, k, False), expected)
-    apart = [_core.query_density(row[None].copy(), float(near.max()), False)[0] for row in near]
-    np.testing.assert_array_equal(apart, expected)
-
-
 @given(data=st.data())
 def test_clustering_equals_algorithm_2_on_any_plateaus_and_within_classes(data):
     X, codes, _, k = data.draw(problems(smallest=2))

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import DTYPES, make_codes, make_samples, memberships, problems, seeds, sizes
 
-from pathforest import FuzzyOPFClassifier, _core
-from pathforest._models.offers import contenders
+from pathforest import _core
 from pathforest.graph import KnnGraph, spanning_tree_by_asking
 
 pytestmark = pytest.mark.kernel
@@ -117,29 +116,3 @@ def test_a_tree_built_by_asking_equals_kruskal_whether_it_knows_the_rows_or_not(
     lists = KnnGraph(*reference.knn(D, min(k, len(D) - 1)))
     tree = spanning_tree_by_asking(lists, asking(D), X if rows else None)
     checks.same_arrays(tree, reference.spanning_tree(D))
-
-
-def test_few_distinct_rows_are_few_samples_to_ask():
-    X = np.random.default_rng(0).normal(size=(8, 2))[np.arange(400) % 8]
-    D = reference.distance_matrix(X, X, "euclidean")
-    lists, asked = KnnGraph(*reference.knn(D, 5)), []
-    spanning_tree_by_asking(lists, asking(D, asked), X)
-    assert 0 < max(asked) < 8
-
-
-@given(copied())
-def test_copy_numbers_count_the_equal_rows_before_each(problem):
-    X = problem[0]
-    groups = np.arange(len(X), dtype=np.int32) % 3
-    for group in (np.zeros_like(groups), groups):
-        kinds = [(row.tobytes(), int(i)) for row, i in zip(X, group, strict=True)]
-        expected = [kinds[:i].count(kind) for i, kind in enumerate(kinds)]
-        np.testing.assert_array_equal(_core.copy_numbers(X, group), expected)
-    np.testing.assert_array_equal(_core.copy_numbers(X), _core.copy_numbers(X, np.zeros_like(groups)))
-
-
-def test_a_model_keeps_no_more_copies_than_can_win():
-    X, y = np.repeat(np.eye(3), 50, axis=0), np.arange(150) % 2
-    model = FuzzyOPFClassifier().fit(X, y)
-    asked = [contenders(model._forest.asked_for(r), X.dtype, together=True) for r in (1, 2, 150)]
-    assert [one.size.sum() for one in asked] == [3, 12, 150]  # two of each class

@@ -12,14 +12,13 @@ from pathforest._engines.metric import features_engine
 from pathforest._engines.samples import SparseSamples
 from pathforest.distances import make_engine, resolve_metric
 from pathforest.forest import (
-    boundary_prototypes,
     conquer,
     grow_forest,
     grow_forest_complete,
     grow_forest_geodesic,
 )
 from pathforest.graph import KnnGraph, SpanningTree, knn_graph, spanning_tree, spanning_tree_by_asking
-from pathforest.membership import density, fuzzy_membership, search_k, values_to_membership
+from pathforest.membership import density, search_k
 
 pytestmark = pytest.mark.kernel
 
@@ -139,12 +138,8 @@ REFUSED = {
     "boundary_prototypes(TREE, np.zeros(9))": r"codes has shape \(9,\).*each of 12 samples",
     "path_to_root(np.array([1, 2, 0, -1]), 0)": "node=0 lead in a circle.*fitted forest",
     "path_to_root(np.array([7, -1]), 0)": r"predecessor\[0\]=7 is not a sample",
-    "path_to_root(np.array([-1, 0]), 2)": "node=2 is not a sample.*from 0 to 1",
-    "path_to_root(np.array([-1, 0]), -1)": "node=-1 is not a sample",
     "spanning_tree(ENGINE, LISTS._replace(distances=-LISTS.distances))": r"distances\[0, 0\] is -",
     "ask_for_tree(np.inf, -1)": "join no components.*nearest sample",
-    "ask_for_tree(np.nan, 3)": "join no components.*nearest sample",
-    "ask_for_tree(0.5, None)": "join no components.*nearest sample",
     "answer_builder(1, 0)": "one answer per sample",
     "answer_builder(0, 4)": "not a sample",
     **{f"far_apart('{algorithm}')": (OverflowError, "infinitely far") for algorithm in ("kd_tree", "brute")},
@@ -153,48 +148,31 @@ REFUSED = {
     "conquer(ENGINE, X, -ONES, ORDER)": r"cost\[0\] is -1.*costs of a forest",
     "conquer(ENGINE, X, changed(ONES, 7, 0.0), ORDER)": r"order\[7\] is a sample cheaper.*ascending cost",
     "conquer(ENGINE, changed(X, (2, 1), np.nan), ONES, ORDER)": r"Q\[2, 1\] is nan.*impute",
-    "conquer(ENGINE, changed(X, (4, 0), -np.inf), ONES, ORDER)": r"Q\[4, 0\] is -inf",
     "conquer(MATRIX, changed(X @ X.T, (1, 3), -0.5), ONES, ORDER)": r"Q\[1, 3\] is -0.5.*dist.*at least 0",
     "conquer(ENGINE, changed(X, 5, 1e+300), ONES, ORDER)": r"Q\[5\] is infinitely far.*rescale",
     "conquer(ENGINE, X, ONES, changed(ORDER, 3, 2))": "order lacks sample 3.*each of the 12 samples",
-    "conquer(ENGINE, X, ONES, ORDER[:-1])": "order has 11 entries.*12 samples once",
     "conquer(ENGINE, X, ONES, changed(ORDER, 3, 12))": r"order\[3\]=12 is not a sample",
     "conquer(ENGINE, X, ONES, ORDER.astype(float))": (TypeError, "order=.* must be integers"),
     "class_costs(samples=np.zeros((2, 1, 2), dtype=np.int32))": "differ in shape",
     "class_costs(samples=np.full((2, 1, 3), 4, dtype=np.int32))": "samples contains an index",
-    "class_costs(sizes=integers(1, 1))": "one entry per class",
-    "class_costs(cost=np.zeros(2))": "one entry per sample",
-    "class_costs(further=np.empty((1, 1, 0)))": "one entry per query",
     "class_costs(further_first=np.zeros((1, 1), dtype=np.int32))": "one entry per query",
     "class_costs(n_conquerors=integers(0))": "at least 1",
     "class_costs(n_conquerors=integers(2, 1))": "ascending",
-    "class_costs(n_conquerors=integers())": "one or more",
     # densities, clusters and lists
     "density(EMPTY, 1)": "k=1 exceeds the lists' length 0.*knn_graph",
     "search_k(EMPTY, 1)": "k_max=1 exceeds the lists' length 0.*knn_graph",
-    "density(LISTS, -1)": "k=-1 must be at least 1",
-    "search_k(LISTS, -1)": "k_max=-1 must be at least 1",
     "fuzzy_membership(np.array([-1e308, 0.0, 1e308]), 0.5)": r"-1e\+308 and 1e\+308.*too far apart.*rescale",
     "fuzzy_membership(changed(ONES, 2, np.nan), 0.5)": "which are not finite",
-    "fuzzy_membership(ONES, np.nan)": "sigma=nan is not a positive",
-    "fuzzy_membership(ONES, -1)": "sigma=-1.0 is not a positive",
     "fuzzy_membership(X[:, 0], -0.5)": "sigma=-0.5 is not a positive number",
-    "values_to_membership(ONES, np.nan)": "sigma=nan is not a positive number",
     "values_to_membership([0.5, 1e+308], 1000000000.0)": r"membership\[1\].*-inf.*\[0, 1\]",
     "values_to_membership([np.nan, 0.5], 0.5)": r"membership\[0\].*nan",
     "_core.cluster(*LISTS, 4, changed(ONES, 2, np.nan))": r"scaled_density\[2\] is -?nan.*scale_density",
     "_core.cluster(*LISTS, 4, ONES, integers(0, 1))": "codes must have one entry per sample",
-    "_core.scale_density(changed(ONES, 2, np.nan))": r"density\[2\] is -?nan",
     "subset_lists(chosen=integers(0, 3))": "chosen contains an index",
-    "subset_lists(chosen=integers(1, 1))": "must ascend",
     "subset_lists(k=2)": "less than the number of samples chosen",
-    "subset_lists(k=-1)": "less than the number of samples chosen",
     "subset_lists(distances=np.array([[2.0, 1.0]] * 3))": "ascending order",
-    "_core.merge_lists(*LISTS, ONES[:, None], LISTS[1])": "differ in shape",
     # engines
     "ROWS.knn(1)": NO_SAMPLES,
-    "ROWS.knn(0)": NO_SAMPLES,
-    "ROWS.spanning_tree(EMPTY)": NO_SAMPLES,
     "ROWS.compete(*EMPTY, integers(0), ONES, False)": NO_SAMPLES,
     "ENGINE.query(X[:3], 2, 1, np.zeros(2))": "reach must have one entry per query",
     **{f"ENGINE.knn(2, 1, {rows})": "start and stop" for rows in ("-1, 3", "3, 2", "0, 13")},
@@ -203,13 +181,10 @@ REFUSED = {
         for count in (MOST + 1, 2**31 - 1, 2**31, 2**40)
     },
     # metrics with gaps
-    "gower(weights=[1.0])": f"{ONE_NUMBER} for each of 2 feature",
     "gower(weights=[1.0, -1.0])": ONE_NUMBER,
-    "gower(weights='uniform')": ONE_NUMBER,
     "gower(weights=[0, 0])": "weights are all 0",
     "gower(ranges=[GAP, 1.0])": f"ranges=.* {ONE_NUMBER}",
     "gower(categorical=[2])": "indices from 0 to 1",
-    "gower(categorical=[True])": "indices from 0 to 1",
     "gower(categorical=['town'])": "'town', which is not a column",
     "gower(p=2)": "takes only categorical and ranges and weights",
     "make_engine([[-1e+308], [1e+308]], 'gower')": "could overflow: feature 0 ranges",
@@ -227,7 +202,6 @@ REFUSED = {
     "_core.Engine.kd_tree(X, 'cosine')": "^the .*tree engine does not .* 'cosine'$",
     "_core.Engine.precomputed(X)": "^the distance matrix is not square$",
     "ENGINE.knn(12)": "^k=12 is not between 0 and 11$",
-    "ENGINE.knn(-1)": "^k=-1 is not between 0 and 11$",
     "ENGINE.query(X, 13)": "^k=13 is not between 0 and 12$",
     "ENGINE.query(X.astype(np.float32), 2)": "^the queries .* another type",
     "ENGINE.query(X[:, :2].copy(), 2)": "^the queries have another width",
@@ -239,10 +213,8 @@ REFUSED = {
     "ENGINE.compete(*LISTS, SEEDS.astype(np.int64), ONES, False)": (TypeError, rf"^compete\(\): {TYPE}"),
     "_core.follow_tree(*TREE, SEEDS + 99)": f"^prototypes {NO_SAMPLE}",
     "_core.compete_tree(*TREE, SEEDS, ONES[:5], False)": "^membership must have one entry more than the tree",
-    "ENGINE.conquer(X, ONES[:5], ORDER)": f"^cost {ONE_EACH}",
     "ENGINE.conquer(X, ONES, ORDER[:5])": f"^order {ONE_EACH}",
     "ENGINE.conquer(X, ONES, ORDER, n_conquerors=0)": "^n_conquerors must be at least 1$",
-    "_core.density(LISTS[0], 5, False)": LONGER,
     "_core.cluster(*LISTS, 5, ONES)": LONGER,
     "_core.cluster(*LISTS, 4, ONES[:5])": "^scaled_density must have one entry per sample$",
     "_core.search_k(*LISTS, 5, False)": LONGER,
@@ -293,7 +265,6 @@ NOT_INDICES = [
     ([2**70], TypeError, "must be integers"),
     ([[1, 2]], ValueError, r"shape \(1, 2\).*one list"),
     ([5, 2**32 + 1], ValueError, r"prototypes\[1\]=4294967297 is not a sample.*from 0 to 11"),
-    ([2**40], ValueError, r"prototypes\[0\]=1099511627776 is not a sample"),
     ([12], ValueError, r"prototypes\[0\]=12 is not a sample"),
     ([3, -1], ValueError, r"prototypes\[1\]=-1 is not a sample"),
     ([], ValueError, "prototypes is empty.*at least one"),
@@ -315,19 +286,6 @@ def test_repeated_prototypes_count_once(competition):
     once = COMPETITIONS[competition]([1, 2])
     checks.same_arrays(COMPETITIONS[competition](np.array([2, 1, 1, 2], dtype=np.uint8)), once)
     np.testing.assert_array_equal(np.sort(once.order), ORDER)
-
-
-@pytest.mark.parametrize("dtype", [np.intp, np.uint16])
-def test_an_order_of_any_integer_type_is_accepted(dtype):
-    checks.same_arrays(conquer(ENGINE, X, ONES, ORDER.astype(dtype)), conquer(ENGINE, X, ONES, ORDER))
-
-
-def test_lists_are_accepted_as_arrays_are():
-    codes = [0, 1] * 6
-    checks.same_arrays([boundary_prototypes(TREE, codes)], [boundary_prototypes(TREE, np.array(codes))])
-    assert fuzzy_membership([1, 2, 3], 0.5).tolist() == [0.5, 0.625, 1.0]
-    assert fuzzy_membership([3, 3], 0.5).tolist() == [1.0, 1.0]
-    assert values_to_membership([0, 1], 0.5).tolist() == [0.5, 1.0]
 
 
 def test_memberships_of_zero_and_infinite_costs_are_allowed():

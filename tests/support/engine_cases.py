@@ -23,9 +23,9 @@ QUERY_CASES = [*CASES, ("rows", "euclidean", 2.0)]
 
 
 def each(cases):
-    """Give a Hypothesis test all cases; they share most of their code, so half the examples are enough."""
+    """Give a Hypothesis test all cases; they share most of their code: a third of the examples is enough."""
     mark = pytest.mark.parametrize("case", cases, ids=[f"{name}-{metric}-{p:g}" for name, metric, p in cases])
-    return lambda test: mark(settings(max_examples=settings().max_examples // 2)(test))
+    return lambda test: mark(settings(max_examples=settings().max_examples // 3)(test))
 
 
 every_engine = each(CASES)

@@ -15,7 +15,7 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 import pathforest
-from pathforest import FuzzyOPFClassifierCV, OPFClassifier
+from pathforest import FuzzyOPFClassifierCV
 from pathforest._utils.progress import SILENCE, SWITCH, Bar, hidden_progress, progress
 
 pytest.importorskip("tqdm")
@@ -122,9 +122,6 @@ def blobs(n=300, d=4):
     [
         ("OPFClassifier", {}, ["build engine", "spanning tree", "grow forest"]),
         ("FuzzyOPFClassifier", {"competition": "tree"}, ["knn graph", "estimate density", "compete"]),
-        ("OPFClustering", {}, ["knn graph", "cluster"]),
-        ("OPFKNNClassifier", {}, ["search k", "compete within classes"]),
-        ("OPFOutlierDetector", {}, ["knn graph", "estimate density"]),
         ("OPFSemiSupervisedClassifier", {"unlabeled": 7}, ["balancing factors", "grow forest geodesic"]),
     ],
 )
@@ -137,13 +134,6 @@ def test_a_fit_shows_its_stages_and_predict_its_samples(monkeypatch, name, param
     shown = watched(monkeypatch, lambda: estimator.predict(X))
     assert f"{name}: predict: 100%" in shown
     assert "300/300 [" in shown
-
-
-def test_a_verbose_fit_clears_the_bar_before_it_prints(monkeypatch, capsys):
-    printed = []
-    monkeypatch.setattr(Bar, "hide", lambda self: printed.append(capsys.readouterr().out))
-    watched(monkeypatch, lambda: OPFClassifier(verbose=1).fit(*blobs()))
-    assert [text.count("took") for text in printed] == [0, 1, 1, 1]
 
 
 @pytest.mark.parametrize("transforms", [None, [None, StandardScaler()]])

@@ -2,7 +2,6 @@
 
 import pytest
 
-from pathforest._utils.files import replace_file
 from pathforest._utils.text import show
 
 
@@ -25,10 +24,3 @@ class Broken:
 )
 def test_a_value_is_shown_on_one_short_line(value, shown):
     assert show(value) == shown
-
-
-def test_a_name_may_be_as_long_as_names_can_be(tmp_path):
-    path = tmp_path / ("x" * 255)
-    replace_file(path, b"old")
-    replace_file(path, b"new")
-    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(path.name, b"new")]
