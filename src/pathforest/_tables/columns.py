@@ -212,8 +212,7 @@ def _check_commas(column: np.ndarray) -> None:
 
 def categories(column: np.ndarray) -> np.ndarray:
     """Return text, truth values, and None for gaps, as objects."""
-    values = texts(column) if column.dtype.kind in "mM" else column.tolist()
-    return objects([category(value) for value in values])
+    return objects([*map(category, texts(column) if column.dtype.kind in "mM" else column.tolist())])
 
 
 def category(value: Any) -> str | bool | None:
@@ -302,7 +301,7 @@ def objects(values: Sequence[Any]) -> np.ndarray:
     return array
 
 
-# Labels
+# Labels, and names and values that survive a file
 
 
 def labels(column: np.ndarray, decimal: str | None = None) -> np.ndarray:
@@ -355,9 +354,6 @@ def check_labels(given: np.ndarray) -> np.ndarray:
             raise ValueError(f"label {show(label)} is not an integer or a string; convert y to one of them")
         check_text(label, "label")
     return given.astype(str)
-
-
-# Names and values that survive a file
 
 
 def check_exact(given: np.ndarray, values: np.ndarray) -> None:
@@ -423,8 +419,7 @@ def columns_of(X: Any) -> Iterator[np.ndarray]:
 
 def named_columns(X: Any) -> Iterator[tuple[Any, np.ndarray]]:
     """Yield the columns of a data frame or a matrix with their names or positions; nothing of the rest."""
-    is_matrix = isinstance(X, np.ndarray) and X.ndim == 2
-    if is_frame(X) or is_matrix:
+    if is_frame(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
         yield from zip(X.columns if is_frame(X) else range(X.shape[1]), columns_of(X), strict=True)
 
 
