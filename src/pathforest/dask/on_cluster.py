@@ -274,6 +274,19 @@ def load(path: Any, client: Client | None = None) -> OnCluster:
     -------
     model : OnCluster
         The fitted estimator.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from pathforest import OPFClassifier
+    >>> from pathforest.dask import OnCluster, load
+    >>> X = da.from_array([[0.0], [1.0], [3.0], [4.5]], chunks=(2, 1))
+    >>> with TemporaryDirectory() as folder, Client(processes=False, dashboard_address=":0"):
+    ...     OnCluster(OPFClassifier(), gather_limit=0).fit(X, ["a", "a", "b", "b"]).save(f"{folder}/model")
+    ...     load(f"{folder}/model").predict([[0.2], [4.0]])
+    array(['a', 'b'], dtype='<U1')
     """
     chosen = checked_client(client, "load")
     with naming_a_lost_scheduler(chosen):
