@@ -33,12 +33,11 @@ from pathforest._tables.columns import (
     reads_as,
 )
 from pathforest._utils.progress import CallbackSupportMixin, fitting
-from pathforest._utils.text import show, warn
+from pathforest._utils.text import listed, show, warn
 
 DROP = "drop"
 KINDS = NUMBER, CATEGORY, DATE, DROP
 SHOWN = 6  # categories listed for a column
-LISTED = 12  # columns listed in a message
 TRUTH = {"1": "True", "1.0": "True", "0": "False", "0.0": "False"}  # as files write it, besides words
 MISSING, OTHER = " (missing)", " (other)"  # shown behind the name of a column, as "=text" is
 
@@ -394,7 +393,7 @@ class TablePreprocessor(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         for column, kind in (self.kinds or {}).items():
             is_place = type(column) is int and 0 <= column < self.n_features_in_
             if column not in names and not is_place:
-                known = ", ".join(map(show, names[:LISTED])) or f"0 to {self.n_features_in_ - 1}"
+                known = listed(names) or f"0 to {self.n_features_in_ - 1}"
                 raise ValueError(f"kinds names the column {show(column)}, which is not one of {known}")
             if kind not in KINDS:
                 raise ValueError(f"kinds[{show(column)}]={show(kind)} should be one of {', '.join(KINDS)}")

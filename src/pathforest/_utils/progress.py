@@ -109,14 +109,8 @@ class Bar:
             self._shown.refresh()
 
 
-class Silence(Bar):
-    """A bar that is never shown, for any number of workers at once."""
-
-    def _draw(self) -> None:
-        """Take a report and do nothing."""
-
-
-SILENCE = Silence(0, "", "")
+SILENCE = Bar(0, "", "")  # for any number of workers at once
+SILENCE._next_picture = float("inf")
 
 
 _outermost: Bar | None = None
