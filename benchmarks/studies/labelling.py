@@ -29,7 +29,7 @@ DRAWN = 10  # samples before the first that is uncertain
 PAGE = """
 import { readFileSync } from "node:fs";
 const Flow = new Function(readFileSync("SCRIPT", "utf8") + "; return Flow;")();
-const { y, roots, arrays, most } = JSON.parse(readFileSync(0, "utf8"));
+const { y, roots, arrays, most, lots } = JSON.parse(readFileSync(0, "utf8"));
 const lists = { roots };
 for (const name of ["distances", "features"]) lists[name] = Float64Array.from(arrays[name]);
 for (const name of ["indices", "elsewhere", "clusters"]) lists[name] = Int32Array.from(arrays[name]);
@@ -37,7 +37,7 @@ const run = await Flow.open(readFileSync("WASM"), lists, y.length);
 const labels = new Int32Array(y.length).fill(-1), names = [...new Set(y)].sort((a, b) => a - b).map(String);
 const asked = [];
 while (asked.length < most) {
-  const byLot = asked.length % 5 === 4;
+  const byLot = lots && asked.length % 5 === 4;
   const sample = byLot ? Flow.lot(labels, new Set(), asked.length)
     : Flow.ask(run(labels, names, true), labels, new Set(), lists)[0].sample;
   labels[sample] = y[sample];
@@ -52,8 +52,8 @@ def units(repeats: int) -> Iterator[study.Unit]:
     yield from ((name, i) for i in range(repeats) for name in TABLES)
 
 
-def asked_by_page(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the samples that the page asks about, in its order."""
+def asked_by_page(X: np.ndarray, y: np.ndarray, lots: bool) -> np.ndarray:
+    """Return the samples that the page asks about, in its order, or those that its queue does."""
     clusters = OPFClustering().fit(X)
     arrays = flow_arrays(X) | {"clusters": clusters.labels_}
     script = PAGE.replace("SCRIPT", str(HERE / "flow.js")).replace("WASM", str(HERE / "flow.wasm"))
@@ -62,6 +62,7 @@ def asked_by_page(X: np.ndarray, y: np.ndarray) -> np.ndarray:
         "roots": clusters.cluster_roots_.tolist(),
         "arrays": {name: array.ravel().tolist() for name, array in arrays.items()},
         "most": max(AMOUNTS),
+        "lots": lots,
     }
     node = ["node", "--input-type=module", "-e", script]
     said = subprocess.run(node, input=json.dumps(question), capture_output=True, text=True, check=True)
@@ -94,7 +95,8 @@ def measure(name: str, repeat: int) -> list[study.Row]:
     ours, theirs = OPFSemiSupervisedClassifier(), LabelSpreading(kernel="knn")
     rows = []
     for method, asked, model in (
-        ("the page's queue, labels flow", asked_by_page(X, y), ours),
+        ("the page, labels flow", asked_by_page(X, y, lots=True), ours),
+        ("its queue alone, labels flow", asked_by_page(X, y, lots=False), ours),
         ("random, labels flow", drawn, ours),
         ("random, `LabelSpreading`", drawn, theirs),
         ("uncertain, `LabelSpreading`", asked_where_unsure(X, y, drawn), theirs),
