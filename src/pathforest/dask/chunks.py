@@ -27,7 +27,7 @@ from pathforest._utils.text import show
 from pathforest.dask import engine
 from pathforest.dask.data import inspect_samples, inspected, put_together
 from pathforest.dask.engine import Block, DaskEngine, Lists, Piece, count_blocks, pass_seconds
-from pathforest.dask.futures import run_all
+from pathforest.dask.futures import run_all, wait_for_workers
 from pathforest.dask.spill import Spill, check_shared, read_lists, write_lists
 from pathforest.dask.tree import Rounds
 from pathforest.fuzzy import FuzzyOPFClassifier
@@ -50,6 +50,7 @@ class ChunkedSamples(Elsewhere):
         spill: Spill | None = None,
     ) -> None:
         self.client, (self.n_features, self.dtype, *self.how) = client, (*shape, *how)
+        self._workers = wait_for_workers(client)
         self.lists: list[list[Future]] = []  # neighbour lists, for the time of a fit
         (_, *where), self._n = self.how, sum(sizes)
         self.spill, planned = spill, spill.plan if spill else {}
@@ -66,9 +67,14 @@ class ChunkedSamples(Elsewhere):
         self.rows = [slice(start, stop) for start, stop in zip([0, *ends], ends, strict=False)]
         self.futures = [
             client.submit(
-                make_block, rows.start, self.dtype, self.how, *(chunks[i] for i in group), pure=False
+                make_block,
+                rows.start,
+                self.dtype,
+                self.how,
+                *(chunks[i] for i in group),
+                **self.where(position),
             )
-            for rows, group in zip(self.rows, groups, strict=True)
+            for position, (rows, group) in enumerate(zip(self.rows, groups, strict=True))
         ]
 
     def __len__(self) -> int:
@@ -86,7 +92,13 @@ class ChunkedSamples(Elsewhere):
 
     def ask(self, position: int, function: Any, *args: Any) -> Future:
         """Submit a function of one of the blocks."""
-        return self.client.submit(function, self.futures[position], *args, pure=False)
+        return self.client.submit(function, self.futures[position], *args, **self.where(position))
+
+    def where(self, position: int) -> dict[str, Any]:
+        """Wish for the worker that a block was made for: it is not copied to others that have less to do."""
+        workers, n_blocks = self._workers, len(self.rows)
+        home = [workers[position * len(workers) // n_blocks]] if n_blocks > 1 else None
+        return {"workers": home, "allow_other_workers": home is not None, "pure": False}
 
     def close_lists(self) -> None:
         """Let the cluster drop the neighbour lists."""
@@ -111,16 +123,19 @@ def is_chunked(model: Any) -> bool:
 class ChunkedLists:
     """Neighbour lists on the workers, one future for some samples, which replace arrays."""
 
-    def __init__(self, client: Client, pieces: list[Piece], futures: list[Future]) -> None:
-        self._client, self.pieces, self.futures = client, pieces, futures
+    def __init__(self, blocks: ChunkedSamples, pieces: list[Piece], futures: list[Future]) -> None:
+        self._blocks, self.pieces, self.futures = blocks, pieces, futures
 
-    def ask(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        """Ask a function about each piece."""
+    def ask(self, function: Callable[..., Any], *args: Any, of_rows: bool = False) -> list[Any]:
+        """Ask a function about each piece, where its lists have ended, or about the lists and their rows."""
+        client, n_blocks = self._blocks.client, len(self._blocks.rows)
 
         def submit(i: int) -> Future:
-            return self._client.submit(function, self.futures[i], *args, pure=False)
+            home, rows = self.pieces[i]
+            where = self._blocks.where((home - (self._blocks.spill is None)) % n_blocks)
+            return client.submit(function, self.futures[i], *([rows] if of_rows else []), *args, **where)
 
-        return run_all(self._client, len(self.pieces), submit)
+        return run_all(client, len(self.pieces), submit)
 
     def density(self, k: int, squared: bool) -> np.ndarray:
         """Estimate the density of every sample from its `k` nearest neighbours (Eq. 3)."""
@@ -141,6 +156,7 @@ class ChunkedEngine(DaskEngine):
         (_, self.name, self._device), self.dtype = samples.how, samples.dtype.name
         self.n_samples, self.n_features = samples.shape
         self._client, self._rows, self.blocks = samples.client, samples.rows, samples
+        self.tour = range(len(self._rows))  # those of a worker follow one another: lists stay there
 
     def knn(self, k: int, n_threads: int = 1, start: int = 0, stop: int | None = None) -> Any:
         """Make the lists of all samples."""
@@ -149,7 +165,7 @@ class ChunkedEngine(DaskEngine):
         if not self._lists_stay:
             return super().knn(k, n_threads, start, stop)
         pieces = self.pieces(0, self.n_samples)
-        lists = ChunkedLists(self._client, pieces, [self._lists(piece, k) for piece in pieces])
+        lists = ChunkedLists(self.blocks, pieces, [self._lists(piece, k) for piece in pieces])
         self.blocks.lists.append(lists.futures)
         return lists, lists
 
@@ -167,7 +183,8 @@ class ChunkedEngine(DaskEngine):
 
     def _lists(self, part: Piece, k: int) -> Future:
         if self.blocks.spill:
-            return self._client.submit(read_lists, self.blocks.spill.path(part), pure=False)
+            where = self.blocks.where(part.home)
+            return self._client.submit(read_lists, self.blocks.spill.path(part), **where)
         return super()._lists(part, k)
 
     def task_size(self, n_queries: int) -> int:
@@ -179,7 +196,7 @@ class ChunkedEngine(DaskEngine):
         lists, _ = graph or self.knn(min(TREE_NEIGHBORS, self.n_samples - 1))
         # What joins two blocks, a device would look for on its host.
         questions_are_cheap = self.name == "kd_tree" or self._device != "cpu"
-        return Rounds(self._client, self.blocks, lists, questions_are_cheap).tree()
+        return Rounds(self._client, self.blocks, lists, self.tour, questions_are_cheap).tree()
 
 
 def open_samples(

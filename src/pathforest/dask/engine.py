@@ -9,7 +9,7 @@ where density, spanning tree and competition need them.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -92,6 +92,7 @@ class DaskEngine(PythonEngine):
         n_blocks = count_blocks(client, X.nbytes, algorithm, device)
         bounds = np.linspace(0, len(X), min(len(X), n_blocks) + 1).astype(int).tolist()
         self._rows = [slice(*pair) for pair in pairwise(bounds)]
+        self.tour: Sequence[int] = range(len(self._rows))
         how = metric, algorithm, device
         self.blocks = Sent(client, [Block(X[rows], rows.start, *how) for rows in self._rows])
 
@@ -122,7 +123,7 @@ class DaskEngine(PythonEngine):
 
     def _lists(self, part: Piece, k: int) -> Future:
         """Let the lists of some samples go through all blocks."""
-        return go_round(self.blocks, self._rows, part, (neighbours_at_home, k), neighbours_abroad)
+        return go_round(self.blocks, self.tour, part, (neighbours_at_home, k), neighbours_abroad)
 
     def task_size(self, n_queries: int) -> int:
         """Choose how many samples a task asks: enough to be worth it, and few enough for all threads."""
@@ -162,13 +163,12 @@ class DaskEngine(PythonEngine):
         return distances[:, None], indices[:, None]
 
 
-def go_round(blocks: Any, rows: list[slice], part: Piece, at_home: tuple[Any, ...], abroad: Any) -> Future:
+def go_round(blocks: Any, tour: Sequence[int], part: Piece, at_home: tuple[Any, ...], abroad: Any) -> Future:
     """Ask the block that some samples are in, and then each other one to go on with what it has found."""
-    (function, *args), n_blocks, first = at_home, len(rows), rows[part.home].start
-    own = part.rows.start - first, part.rows.stop - first
-    future = blocks.ask(part.home, function, *own, *args, n_blocks == 1)
-    for further in range(1, n_blocks):
-        future = blocks.ask((part.home + further) % n_blocks, abroad, future, further == n_blocks - 1)
+    (function, *args), home = at_home, tour.index(part.home)
+    future = blocks.ask(part.home, function, part.rows, *args, len(tour) == 1)
+    for block in [*tour[home + 1 :], *tour[:home]]:
+        future = blocks.ask(block, abroad, future, block == tour[home - 1])
     return future
 
 
@@ -248,9 +248,9 @@ class Lists(NamedTuple):
     queries: np.ndarray | None  # (m, n_features) the samples, as long as blocks are to come
 
 
-def neighbours_at_home(block: Block, start: int, stop: int, k: int, is_last: bool) -> Lists:
-    """Find the `k` nearest others of a block's samples from `start` to `stop` in the block itself."""
-    engine = block.engine()
+def neighbours_at_home(block: Block, rows: slice, k: int, is_last: bool) -> Lists:
+    """Find the `k` nearest others of some of a block's samples in the block itself."""
+    engine, start, stop = block.engine(), rows.start - block.first, rows.stop - block.first
     distances, indices = engine.knn(min(k, engine.n_samples - 1), 1, start, stop)
     missing = (0, 0), (0, k - distances.shape[1])
     distances = np.pad(distances, missing, constant_values=np.inf)

@@ -145,11 +145,12 @@ def ask_chunks(samples: ChunkedSamples, codes: np.ndarray, n_conquerors: int) ->
     r = min(n_conquerors, n)
     blocks = ClassBlocks(samples, codes, n_classes, r)
     most = TASK_BYTES / (12 * n_classes * (r + 1))
-    pieces = ChunkedEngine(samples, True).pieces(0, n, most)
+    engine = ChunkedEngine(samples, True)
+    pieces = engine.pieces(0, n, most)
     at_home, judged = (near_at_home, r), partial(judge, n_classes=n_classes, metric=samples.how[0])
 
     def submit(i: int) -> Future:
-        found = go_round(blocks, samples.rows, pieces[i], at_home, near_abroad)
+        found = go_round(blocks, engine.tour, pieces[i], at_home, near_abroad)
         own = codes[pieces[i].rows].astype(np.int32)
         return samples.client.submit(judged, found, own, min(r, n - 1), pure=False)
 
@@ -174,7 +175,7 @@ class ClassBlocks:
         if made is None or made.status in GONE:
             made = self._samples.ask(position, ClassBlock.of, self._codes[position], *self._how)
             self._made[position] = made
-        return self._samples.client.submit(function, made, *args, pure=False)
+        return self._samples.client.submit(function, made, *args, **self._samples.where(position))
 
 
 # What runs on the workers
@@ -218,9 +219,9 @@ def _members(block: ClassBlock, X: np.ndarray, r: int, reach: np.ndarray | None 
     return distances.reshape(-1, r), indices.reshape(-1, r).astype(np.int32)
 
 
-def near_at_home(block: ClassBlock, start: int, stop: int, r: int, is_last: bool) -> Near:
+def near_at_home(block: ClassBlock, rows: slice, r: int, is_last: bool) -> Near:
     """Find the members of each class in the block that samples are in."""
-    X, numbers = block.X[start:stop], np.arange(block.first + start, block.first + stop)
+    X, numbers = block.X[rows.start - block.first : rows.stop - block.first], np.arange(rows.start, rows.stop)
     found = without_self(*_members(block, X, r + 1), np.repeat(numbers, block.n_classes))
     return Near(*(array.reshape(len(X), block.n_classes, r) for array in found), X)
 

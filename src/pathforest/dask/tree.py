@@ -7,7 +7,7 @@ of arcs (weight, lower end, higher end) makes the tree unique, so it is the one 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import closing
 from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
@@ -93,8 +93,11 @@ class Known(NamedTuple):
 class Rounds:
     """Borůvka's algorithm over lists on the workers."""
 
-    def __init__(self, client: Client, blocks: Any, lists: Any, questions_are_cheap: bool) -> None:
-        self._client, self._blocks, self._lists, self._are_cheap = client, blocks, lists, questions_are_cheap
+    def __init__(
+        self, client: Client, blocks: Any, lists: Any, tour: Sequence[int], questions_are_cheap: bool
+    ) -> None:
+        self._client, self._blocks, self._lists = client, blocks, lists
+        self._tour, self._are_cheap = tour, questions_are_cheap
         n, nothing = len(blocks), np.empty(0, dtype=np.int32)
         self._state = State(np.arange(n, dtype=np.int32), nothing, np.empty(0), nothing)
         self._found: list[Arcs] = []
@@ -112,7 +115,7 @@ class Rounds:
     def _round(self, n_components: int, sent: Sent) -> int:
         """Join components along arcs that are certain; return how many are left."""
         best, bound = Arcs.of_none(n_components), Arcs.of_none(n_components)
-        for known, unknown in self._ask(sent, read_lists):
+        for known, unknown in self._lists.ask(read_lists, sent[0], of_rows=True):
             best.improve(*known)
             bound.improve(*unknown)
         is_open = bound.before(best)
@@ -122,7 +125,7 @@ class Rounds:
         sizes = np.bincount(component, minlength=n_components)
         is_largest = np.arange(n_components) == sizes.argmax()
         with closing(Sent(self._client, [Known(best, is_largest)])) as known:
-            found = enumerate(self._ask(sent, open_samples, known[0]))
+            found = enumerate(self._lists.ask(open_samples, sent[0], known[0], of_rows=True))
         asking = {i: some for i, some in found if len(some.rows)}
         pairs = (float(len(component)) ** 2 - (sizes.astype(float) ** 2).sum()) / 2
         is_sooner = pairs < len(component) * sum(len(some.rows) for some in asking.values())
@@ -134,24 +137,14 @@ class Rounds:
             best.improve(*lightest(component[arcs.low], Arcs.between(*arcs)))
         return self._merge(best.take(~is_largest))
 
-    def _ask(self, sent: Sent, function: Callable[..., Any], *args: Any) -> list[Any]:
-        """Ask a function about each piece of the lists."""
-        pieces, lists = self._lists.pieces, self._lists.futures
-
-        def submit(i: int) -> Future:
-            return sent.ask(0, function, lists[i], pieces[i].rows, *args)
-
-        return run_all(self._client, len(pieces), submit)
-
     def _foreign(self, asking: dict[int, Asking], sent: Sent) -> list[Arcs]:
         """Return the nearest sample of another component for those asking: every block is asked."""
-        asked, n_blocks = list(asking), len(self._blocks.rows)
+        asked, tour = list(asking), self._tour
 
         def submit(i: int) -> Future:
-            home, question = self._lists.pieces[asked[i]].home, asking[asked[i]]
-            for further in range(n_blocks):
-                block, is_last = (home + further) % n_blocks, further == n_blocks - 1
-                question = self._blocks.ask(block, ask_block, question, sent[0], is_last)
+            question, home = asking[asked[i]], tour.index(self._lists.pieces[asked[i]].home)
+            for block in [*tour[home:], *tour[:home]]:
+                question = self._blocks.ask(block, ask_block, question, sent[0], block == tour[home - 1])
             return question
 
         found = run_all(self._client, len(asked), submit)
@@ -240,7 +233,7 @@ def _arcs(distance: np.ndarray, sample: np.ndarray, rows: slice) -> Arcs:
     return arcs
 
 
-def read_lists(state: State, lists: Lists, rows: slice) -> tuple[tuple[np.ndarray, Arcs], ...]:
+def read_lists(lists: Lists, rows: slice, state: State) -> tuple[tuple[np.ndarray, Arcs], ...]:
     """Return the lightest known arc out of each component, and the first that might be before it."""
     distance, sample, is_outside, speaks = _last_known(state, lists, rows)
     arcs, own = _arcs(distance, sample, rows), state.component[rows]
@@ -248,7 +241,7 @@ def read_lists(state: State, lists: Lists, rows: slice) -> tuple[tuple[np.ndarra
     return tuple(lightest(own[some], arcs.take(some)) for some in chosen)
 
 
-def open_samples(state: State, lists: Lists, rows: slice, known: Known) -> Asking:
+def open_samples(lists: Lists, rows: slice, state: State, known: Known) -> Asking:
     """Return the samples that might know a lighter arc out of their component."""
     distance, sample, is_outside, speaks = _last_known(state, lists, rows)
     own = state.component[rows]
