@@ -27,8 +27,8 @@ from pathforest._utils.text import show
 from pathforest.dask import engine
 from pathforest.dask.data import inspect_samples, inspected, put_together
 from pathforest.dask.engine import Block, DaskEngine, Lists, Piece, count_blocks, pass_seconds
-from pathforest.dask.futures import run_all, wait_for_workers
-from pathforest.dask.spill import Spill, check_shared, read_lists, write_lists
+from pathforest.dask.futures import Sent, run_all, wait_for_workers
+from pathforest.dask.spill import Spill, check_shared, load_lists, write_lists
 from pathforest.dask.tree import Rounds
 from pathforest.fuzzy import FuzzyOPFClassifier
 from pathforest.fuzzy_cv import FuzzyOPFClassifierCV
@@ -127,13 +127,17 @@ class ChunkedLists:
         self._blocks, self.pieces, self.futures = blocks, pieces, futures
 
     def ask(self, function: Callable[..., Any], *args: Any, of_rows: bool = False) -> list[Any]:
-        """Ask a function about each piece, where its lists have ended, or about the lists and their rows."""
+        """Ask a function about each piece, where its lists have ended, or about the lists and their rows.
+
+        What was sent is looked up at every attempt: it may have gone with a worker.
+        """
         client, n_blocks = self._blocks.client, len(self._blocks.rows)
 
         def submit(i: int) -> Future:
             home, rows = self.pieces[i]
             where = self._blocks.where((home - (self._blocks.spill is None)) % n_blocks)
-            return client.submit(function, self.futures[i], *([rows] if of_rows else []), *args, **where)
+            found = [one[0] if isinstance(one, Sent) else one for one in args]
+            return client.submit(function, self.futures[i], *([rows] if of_rows else []), *found, **where)
 
         return run_all(client, len(self.pieces), submit)
 
@@ -184,7 +188,7 @@ class ChunkedEngine(DaskEngine):
     def _lists(self, part: Piece, k: int) -> Future:
         if self.blocks.spill:
             where = self.blocks.where(part.home)
-            return self._client.submit(read_lists, self.blocks.spill.path(part), **where)
+            return self._client.submit(load_lists, self.blocks.spill.path(part), **where)
         return super()._lists(part, k)
 
     def task_size(self, n_queries: int) -> int:

@@ -72,7 +72,7 @@ def write_lists(lists: Lists, path: str) -> None:
         np.savez(file, **{name: array for name, array in lists._asdict().items() if name != "queries"})
 
 
-def read_lists(path: str) -> Lists:
+def load_lists(path: str) -> Lists:
     """Read lists."""
     with np.load(path, allow_pickle=False) as arrays:
         return Lists(**arrays, queries=None)

@@ -115,7 +115,7 @@ class Rounds:
     def _round(self, n_components: int, sent: Sent) -> int:
         """Join components along arcs that are certain; return how many are left."""
         best, bound = Arcs.of_none(n_components), Arcs.of_none(n_components)
-        for known, unknown in self._lists.ask(read_lists, sent[0], of_rows=True):
+        for known, unknown in self._lists.ask(read_lists, sent, of_rows=True):
             best.improve(*known)
             bound.improve(*unknown)
         is_open = bound.before(best)
@@ -125,7 +125,7 @@ class Rounds:
         sizes = np.bincount(component, minlength=n_components)
         is_largest = np.arange(n_components) == sizes.argmax()
         with closing(Sent(self._client, [Known(best, is_largest)])) as known:
-            found = enumerate(self._lists.ask(open_samples, sent[0], known[0], of_rows=True))
+            found = enumerate(self._lists.ask(open_samples, sent, known, of_rows=True))
         asking = {i: some for i, some in found if len(some.rows)}
         pairs = (float(len(component)) ** 2 - (sizes.astype(float) ** 2).sum()) / 2
         is_sooner = pairs < len(component) * sum(len(some.rows) for some in asking.values())
