@@ -40,11 +40,6 @@ def _has_models(search: FuzzyOPFClassifierCV) -> bool:
     )
 
 
-def _check_table(model: FuzzyOPFClassifierCV, sizes: dict[str, int]) -> None:
-    check_search(model)
-    check_table(model)
-
-
 def _derive(model: FuzzyOPFClassifierCV) -> None:
     model.scorer_ = resolve_scoring(model.scoring)
     if "estimators_" in vars(model):
@@ -225,7 +220,13 @@ class FuzzyOPFClassifierCV(ClassifierMixin, OPFEstimator):
 
     _n_stages = 2
     _has_steps = True
-    _saved = ensemble.SAVED.extended({}, None, _check_table, ensemble.check_members, derive=_derive)
+    _saved = ensemble.SAVED.extended(
+        {},
+        None,
+        lambda model, _: (check_search(model), check_table(model)),
+        ensemble.check_members,
+        derive=_derive,
+    )
     _rules: ClassVar[rules.Rules] = {
         "k_max": rules.each("k_max", rules.k_max),
         "sigmas": rules.each("sigma", rules.sigma),

@@ -407,10 +407,6 @@ def check_pipeline_model(pipeline: Any) -> None:
     demand(wanted == made, f"a pipeline makes {made} features for a model of {wanted}")
 
 
-def _check_pipeline(pipeline: Any, sizes: Sizes) -> None:
-    sizes["outputs"] = check_steps(pipeline, sizes["features"])
-
-
 def _check_output(transformer: Any, name: str, sizes: Sizes) -> None:
     config = vars(transformer)[name]  # of set_output
     is_known = type(config) is dict and {*config} <= {"transform"} and {*config.values()} <= OUTPUTS
@@ -462,7 +458,12 @@ OTHERS = {
         )
     },
     # The `memory` of a pipeline is left out on purpose: scikit-learn would unpickle files of a folder.
-    "sklearn.pipeline": {"Pipeline": Saved(agree=(_check_pipeline,), params=("steps", "verbose"))},
+    "sklearn.pipeline": {
+        "Pipeline": Saved(
+            agree=(lambda pipeline, sizes: sizes.update(outputs=check_steps(pipeline, sizes["features"])),),
+            params=("steps", "verbose"),
+        )
+    },
     "sklearn.model_selection": dict.fromkeys(
         ("KFold", "StratifiedKFold", "StratifiedGroupKFold"),
         Saved(params=("n_splits", "shuffle", "random_state")),

@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import groupby, product
@@ -63,7 +63,12 @@ def reproduce(settings: Settings, out: Path, *, jobs: int = 1) -> Experiment:
     outcomes = {place: _kept(paths[place], key) for place, key in keys.items()}
     missing = [place for place, outcome in outcomes.items() if outcome is None]
     # The largest first: a long task started last would leave the other processes idle.
-    waiting = sorted(_tasks(missing, samples), key=lambda task: -task.work)
+    waiting = [
+        Task(dataset, run, names, samples[dataset])
+        for (dataset, run), here in groupby(missing, key=lambda place: place[:2])
+        for names in contestants.groups([name for *_, name in here])
+    ]
+    waiting.sort(key=lambda task: -task.work)
     with _uninterrupted():
         calls = (delayed(_run)(task, settings) for task in waiting)
         done = Parallel(n_jobs=jobs, return_as="generator_unordered")(calls)
@@ -130,12 +135,6 @@ def _kept(path: Path, key: Mapping[str, Any]) -> Any:
         return content["outcome"] if content["key"] == key else None
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
-
-
-def _tasks(places: Iterable[Place], samples: dict[str, Samples]) -> Iterator[Task]:
-    for (dataset, run), here in groupby(places, key=lambda place: place[:2]):
-        for names in contestants.groups([name for *_, name in here]):
-            yield Task(dataset, run, names, samples[dataset])
 
 
 def _run(task: Task, settings: Settings) -> tuple[float, dict[Place, dict[str, Any]]]:

@@ -228,17 +228,12 @@ def _representative(given: np.ndarray, answer: np.ndarray) -> np.ndarray:
     return np.where(agrees.any(axis=0), agrees.argmax(axis=0), surest)
 
 
-def training_samples(search: Any) -> np.ndarray | None:
-    """Return the samples that a search was fitted to, or None if no model of it keeps them."""
-    bare = [model for model in search.estimators_ if isinstance(model, FuzzyOPFClassifier)]
-    return bare[0]._fit_X if bare else vars(search).get("_fit_samples")
-
-
 def _with_own_features(
     search: Any, explained: Sequence[Explanation], queries: np.ndarray | None, rows: np.ndarray, scaled: bool
 ) -> Iterator[Explanation]:
     """Show the features of the samples instead of those that a transformer made of them."""
-    kept = training_samples(search)
+    bare = [model for model in search.estimators_ if isinstance(model, FuzzyOPFClassifier)]
+    kept = bare[0]._fit_X if bare else vars(search).get("_fit_samples")
     if kept is None or queries is None:
         yield from (one._replace(features=None) for one in explained)
         return
