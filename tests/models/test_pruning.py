@@ -157,6 +157,16 @@ def test_learning_exchanges_within_classes_and_is_never_worse_than_its_start(cas
     assert model.score(rows[val], labels[val]) >= OPFClassifier().fit(X, codes).score(Q, answers)
 
 
+@pytest.mark.parametrize("seed", [7, 11, 17, 18])  # where some iterations make it worse
+def test_more_iterations_are_never_worse(seed):
+    X, y, Q, answers = overlapping(seed, 15, 0, 4)
+    rows, labels, scores = np.concatenate([X, Q]), np.concatenate([y, answers]), []
+    for n_iter in range(11):
+        model, _, val = learn(OPFClassifier(), X, y, Q, answers, n_iter=n_iter, random_state=seed)
+        scores.append(model.score(rows[val], labels[val]))
+    assert scores == sorted(scores)
+
+
 def test_only_wrong_validation_samples_enter_no_prototype_leaves_and_the_score_rises():
     case = X, y, Q, answers = overlapping(0, 150, 1.5, 2)
     copies, start = [part.copy() for part in case], OPFClassifier().fit(X, y)
