@@ -79,6 +79,7 @@ ROWS = [
     Row("FuzzyOPFClassifier.fit, k* search", _mixture(100_000, 2), (_bar(_KDTREE_100),)),
     Row("OPFClustering.fit", Spec("clusters", 50_000, 2), (_bar("fast_hdbscan clusters", 1.0),), quick=True),
     Row("predict", _mixture(100_000, 2), (_bar(_KDTREE_1, 1.5), _bar(_SKLEARN, 0.6)), quick=True),
+    Row("predict", _mixture(80_000, 3), (_bar(_KDTREE_1, 1.3),)),
     Row("predict", _mixture(100_000, 8), (_bar(_KDTREE_1, 1.5), _bar(_SKLEARN, 0.6))),
     Row("predict", _mixture(10_000, 20), (_bar(_FAISS_1, 1.0),), quick=True),
     Row("predict", _mixture(10_000, 64), (_bar(_FAISS_1, 1.0),), quick=True),

@@ -72,6 +72,8 @@ def test_plain_cost_is_the_minimax_distance_to_the_nearest_prototype_whichever_t
 @given(data=st.data())
 def test_conquest_equals_a_full_scan_whatever_the_costs(case, data):
     X, _, Q, _ = data.draw(problems(most_features=16, non_negative=needs_non_negative(case)))
+    if data.draw(st.booleans()):
+        Q = np.concatenate([Q, X])  # many go through a tree together
     opened = open_engine(case, X, Q)
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     largest = data.draw(st.sampled_from([0.0, 1.0, 1e-30, 1e30, *[float(opened.DQ.max())] * 4]))

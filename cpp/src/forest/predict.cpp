@@ -78,10 +78,8 @@ void conquer(const AnyEngine& any, Rows<T> queries, std::span<const double> cost
             costs.rank[as_size(order[rank])] = static_cast<Index>(rank);
         }
         costs.first_rank = engine.summarise(costs.rank, [](Index a, Index b) { return std::min(a, b); });
-        search_all(
-            engine, engine.tile, queries.count, control,
-            [&](Index i, auto& query) { engine.ask(queries.row(i), query); },
-            [&](Index) { return CheapestOffers(costs); },
+        search_rows(
+            engine, queries, control, [&](Index) { return CheapestOffers(costs); },
             [&](Index i, CheapestOffers& cheapest) {
                 cheapest.write(order, offers.data() + at(i, n_conquerors),
                                conquerors.data() + at(i, n_conquerors));

@@ -93,6 +93,7 @@ class Joiner : public PolicyDefaults {
     }
 
     bool wants(Index sample) const { return matters(round_->component[as_size(sample)]); }
+    double limit_of(Index sample) const { return bars_[as_size(round_->component[as_size(sample)])].weight; }
 
     void offer(Index sample, double distance) {
         const Index c = round_->component[as_size(sample)];

@@ -104,16 +104,6 @@ void list_nearest(const Engine& engine, const std::vector<Index>& positions, Ind
     });
 }
 
-// The order in which queries go through an engine. Near ones one after the other find in the cache what they
-// need of a tree; for a few neighbours that gains less than the sort takes.
-template <SearchEngine Engine, class T>
-std::vector<Index> asking_order(const Engine&, Rows<T> queries, Index k, Control& control) {
-    if constexpr (std::is_same_v<Engine, KdTreeEngine<T>>) {
-        if (k > 8) return spatial_order(queries.values, queries.count, queries.width, control);
-    }
-    return given_order(queries.count);
-}
-
 }  // namespace
 
 void knn(const AnyEngine& any, Index start, Index stop, Index k, std::span<double> distances,
@@ -146,17 +136,14 @@ void query_knn(const AnyEngine& any, Rows<T> queries, Index k, std::span<const d
     if (k == 0 || queries.count == 0) return;
     visit_with<T>(any, [&](const auto& engine) {
         const std::vector<Index> first = first_sample_of_nodes(engine);
-        const std::vector<Index> asking = asking_order(engine, queries, k, control);
         with_container(k, [&](const auto& empty) {
-            search_all(
-                engine, engine.tile, queries.count, control,
-                [&](Index i, auto& query) { engine.ask(queries.row(asking[as_size(i)]), query); },
+            search_rows(
+                engine, queries, control,
                 [&](Index i) {
-                    const std::size_t query = as_size(asking[as_size(i)]);
-                    return Nearest(empty, k, none, reach.empty() ? infinity : reach[query], first);
+                    return Nearest(empty, k, none, reach.empty() ? infinity : reach[as_size(i)], first);
                 },
                 [&](Index i, auto& nearest) {
-                    const std::size_t row = at(asking[as_size(i)], k);
+                    const std::size_t row = at(i, k);
                     nearest.write(distances.data() + row, indices.data() + row, &Found::sample);
                 });
         });

@@ -120,4 +120,20 @@ void search_all(const Engine& engine, Index tile, Index count, Control& control,
                  });
 }
 
+// The same for new samples, one per row. An engine that keeps near samples together may search several at
+// once: worth it where they are not much sparser than its own.
+template <SearchEngine Engine, class T, class Start, class Finish>
+void search_rows(const Engine& engine, Rows<T> queries, Control& control, Start start, Finish finish) {
+    std::vector<Index> turn;
+    if constexpr (Engine::tile != sample_tile<Engine>) {
+        if (queries.count > lanes && queries.count >= engine.n_samples() / 8)
+            turn = spatial_order(queries.values, queries.count, queries.width, control);
+    }
+    const auto row = [&](Index i) { return turn.empty() ? i : turn[as_size(i)]; };
+    search_all(
+        engine, turn.empty() ? Engine::tile : sample_tile<Engine>, queries.count, control,
+        [&](Index i, auto& query) { engine.ask(queries.row(row(i)), query); },
+        [&](Index i) { return start(row(i)); }, [&](Index i, auto& policy) { finish(row(i), policy); });
+}
+
 }  // namespace pathforest

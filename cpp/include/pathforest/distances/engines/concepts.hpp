@@ -28,7 +28,9 @@ struct PolicyDefaults {
     Index n_wanted() const { return 1; }
 };
 
-// Scouts search with copies of a policy, hence copyable.
+// Scouts search with copies of a policy, hence copyable. Where nodes mix samples that matter up to different
+// distances, limit_of(sample) may be the one of a sample that the policy wants: candidates beyond it are not
+// kept.
 template <class P>
 concept Policy =
     std::copyable<P> && requires(P policy, const P asked, Index node, Index sample, double distance) {

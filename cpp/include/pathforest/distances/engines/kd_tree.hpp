@@ -16,7 +16,7 @@ class KdTreeEngine {
   public:
     using Value = T;
     static constexpr const char* name = "kd_tree";
-    static constexpr int tile = 1;             // new samples may lie anywhere
+    static constexpr int tile = 1;             // a few new samples lie anywhere; of many see search_rows
     static constexpr int sample_tile = lanes;  // samples that lie side by side look into the same nodes
 
     struct Query {
@@ -76,10 +76,8 @@ class KdTreeEngine {
                 show_everything(queries[i].values.data(), policies[i], breather);
             return;
         }
-        if constexpr (P::nearest_first) {
-            for (; count > 1; count -= lanes, queries += lanes, policies += lanes)
-                search_together(queries, policies, std::min<Index>(count, lanes), breather);
-        }
+        for (; count > 1; count -= lanes, queries += lanes, policies += lanes)
+            search_together(queries, policies, std::min<Index>(count, lanes), breather);
         for (Index i = 0; i < count; ++i) search_one(queries[i].values.data(), policies[i], breather);
     }
 

@@ -36,6 +36,9 @@ class Scout {
     // A sample whose reduced distance lies between these two.
     void meet(Index sample, Index position, double least, double most) {
         if (!policy_.wants(sample)) return;
+        if constexpr (requires { policy_.limit_of(sample); }) {
+            if (metric_->distance(least, metric_->p) > policy_.limit_of(sample)) return;
+        }
         if (candidates_.capacity() == 0) candidates_.reserve(16);
         candidates_.push_back({least, position});
         policy_.offer(sample, metric_->distance(most, metric_->p));
