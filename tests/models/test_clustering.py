@@ -156,6 +156,11 @@ def test_domes_are_chosen_as_the_reference_chooses(data):
     assert model.predict(problem.Q).tolist() == expected.predictions(n_clusters, share)
 
 
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (16, 4), (70, 5), (400, 10), (1000, 15), (10_000, 25)])
+def test_the_neighbourhood_grows_slowly_with_the_samples(n, k):
+    assert OPFClustering().fit(np.random.default_rng(0).normal(size=(n, 2))).best_k_ == k
+
+
 @given(problems(smallest=2, largest=40), st.integers(1, 12))
 def test_the_search_takes_the_best_neighbourhood_that_gives_enough_clusters(problem, n_clusters):
     plain = every_dome(k_max=8).fit(problem.X)
