@@ -22,6 +22,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "names",
     "playground",
 ]
 # The execution times of the gallery are pages that load scripts from the network.

@@ -278,6 +278,9 @@ def test_parts_are_disjoint_complete_and_stratified(folder):
     assert p["name"].tolist() == [name for name in flowers()["name"] if name in set(p["name"])]
     a, b, c = ((folder / out / "p.csv").read_bytes() for out in "abc")
     assert a == b != c
+    flowers().assign(kind=np.where(np.arange(150) % 3, KINDS, "")).to_csv("few.csv", index=False)
+    succeed("convert few.csv --label kind --parts p=60,q=40 -o few")  # no label is a class of its own
+    assert pd.read_csv("few/p.csv")["kind"].value_counts(dropna=False).tolist() == [30, 20, 19, 19]
     write("data.dat", X.astype(np.float32), codes + 1, positions=np.arange(len(X)) + 1000)
     succeed("convert data.dat --parts a=1,b=1 --out parts")
     positions = [read_positions(f"parts/{name}.dat") for name in "ab"]

@@ -152,7 +152,8 @@ def _raise_missing(missing: np.ndarray) -> None:
     rows = np.flatnonzero(missing)
     raise ValueError(
         f"y has {rows.size} missing label(s), the first at position {rows[0]} (Input y contains NaN or "
-        "None); drop those rows or fill in their labels"
+        "None); drop those rows or fill in their labels; OPFSemiSupervisedClassifier learns from such rows, "
+        "marked by -1, or by '' among texts"
     )
 
 

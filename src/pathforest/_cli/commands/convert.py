@@ -15,7 +15,15 @@ import typer
 from pathforest._cli import options
 from pathforest._cli.models import LIBOPF
 from pathforest._cli.options import flag, option, refuse, say
-from pathforest._cli.tables import Samples, check_outputs, find_label, read_samples, show_facts
+from pathforest._cli.tables import (
+    Samples,
+    check_outputs,
+    find_label,
+    is_labelled,
+    known_labels,
+    read_samples,
+    show_facts,
+)
 from pathforest._tables.columns import default_names
 from pathforest._tables.libopf import POSITION
 from pathforest._tables.read import format_of, open_stream
@@ -105,8 +113,11 @@ def _write_parts(
     with open_stream(data, **reading.format) as stream:
         column = find_label(stream, reading.label, needed=False)
         rows = stream.gather()
-    labels = np.zeros(len(rows.places)) if column is None else rows.labels(column)
-    part_of = _draw(np.asarray(labels), list(shares.values()), np.random.default_rng(seed))
+    labels = np.zeros(len(rows.places), dtype=int)
+    if column is not None:  # rows without a label are shared out as a class of their own
+        _, codes = np.unique(known_labels(rows, column), return_inverse=True)
+        labels[is_labelled(rows, column)] = codes + 1
+    part_of = _draw(labels, list(shares.values()), np.random.default_rng(seed))
     empty = next((name for i, name in enumerate(shares) if i not in part_of), None)
     demand(
         empty is None, f"{data}: {len(part_of)} samples leave none for {show(empty)}; give it a larger share"
