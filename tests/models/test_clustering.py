@@ -10,7 +10,7 @@ from reference.models import cluster_model, predict_cluster
 from sklearn.datasets import make_blobs, make_moons
 from strategies import make_samples, measured_problems, problems
 
-from pathforest import OPFClustering
+from pathforest import OPFClustering, _core
 from pathforest._models.density import MEASURES, dome_tree
 from pathforest.graph import KnnGraph
 
@@ -154,6 +154,14 @@ def test_domes_are_chosen_as_the_reference_chooses(data):
     assert model.cluster_roots_.tolist() == [q for q in expected.founders if q in model.root_]
     assert model.layer(some).tolist() == expected.labels(some, share)
     assert model.predict(problem.Q).tolist() == expected.predictions(n_clusters, share)
+
+
+@given(measured_problems(smallest=2, largest=40), st.integers(1, 39))
+def test_the_height_of_a_clear_dome_is_that_of_the_reference(problem, k):
+    distances, _ = reference.knn(problem.D, min(k, len(problem.X) - 1))
+    rho = reference.density(distances, reference.kernel_width(distances, problem.squared), problem.squared)
+    got = _core.clear_height(distances, distances.shape[1], problem.squared, rho.min(), rho.max())
+    assert got == pytest.approx(reference.clear_height(distances, rho, problem.squared), rel=1e-9)
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (16, 4), (70, 5), (400, 10), (1000, 15), (10_000, 25)])
