@@ -1,4 +1,4 @@
-"""Time and memory by number of samples and features: the table and the curves of docs/using/large_data.md.
+"""Time and memory by number of samples and features: the table and the curves of docs/using/scale.md.
 
 `python -m benchmarks.speed.large_data` measures each size in a process of its own, with default parameters,
 and writes docs/results/large_data.md and docs/images/large_data.png. A line ends where a measurement took

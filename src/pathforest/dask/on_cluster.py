@@ -48,9 +48,9 @@ class OnCluster(ClassifierMixin, BaseEstimator):
     The samples of a Dask collection stay on the workers, and so do their neighbour lists: the client has a
     few numbers per sample. That holds for `OPFClassifier`, for `FuzzyOPFClassifier` with
     ``competition="tree"`` and `n_neighbors`, and for `OPFClustering`, but its lists come to the client for
-    the time of a fit; with metrics that have an engine and take no missing values. For other fits the client
-    gathers the samples, up to `gather_limit`; workers then find neighbours and score the candidates of a
-    search. What is learned equals, bit for bit, what `estimator` learns here.
+    the time of a fit; with metrics that have an engine, but ``"gower"`` and ``"nan_euclidean"``. For other
+    fits the client gathers the samples, up to `gather_limit`; workers then find neighbours and
+    score the candidates of a search. What is learned equals, bit for bit, what `estimator` learns here.
     For many fits to few samples use joblib's Dask backend with scikit-learn's GridSearchCV instead.
 
     Parameters
