@@ -28,7 +28,7 @@ from pathforest._persistence.checks import (
     saved,
     transformer,
 )
-from pathforest._utils.checks import check_positive
+from pathforest._utils.checks import check_positive, map_threads, thread_count
 from pathforest.preprocessing import TablePreprocessor
 
 LANDMARKS = 300  # samples that span the kernel features, at most
@@ -242,9 +242,14 @@ class RandomTrees(BaseEstimator):
 def unseen_shares(forest: RandomForestClassifier, X: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Return class shares by trees that did not see a sample, without the warning of scikit-learn's."""
     X, total, count = np.asarray(X, dtype=np.float32), np.zeros((len(X), forest.n_classes_)), np.zeros(len(X))
-    for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
+
+    def ask(tree: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         unseen = np.flatnonzero(np.bincount(rows, minlength=len(X)) == 0)
-        total[unseen] += tree.tree_.value[tree.tree_.apply(X[unseen]), 0]
+        return unseen, tree.tree_.value[tree.tree_.apply(X[unseen]), 0]
+
+    n_threads = thread_count(forest.n_jobs)
+    for unseen, shares in map_threads(ask, n_threads, forest.estimators_, forest.estimators_samples_):
+        total[unseen] += shares  # tree by tree
         count[unseen] += 1
     count, overall = count[:, None], np.bincount(codes) / len(codes)  # for samples that every tree has seen
     return np.where(count > 0, total / np.maximum(count, 1), overall)

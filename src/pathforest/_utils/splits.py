@@ -67,12 +67,14 @@ def choose_part(keys: np.ndarray, codes: np.ndarray, size: int, fewest: int) -> 
 
 def content_order(X: np.ndarray) -> np.ndarray:
     """Return the order of rows by their values, first those of the first feature."""
-    first = X[:, 0]
-    order = np.argsort(first, kind="stable")
-    is_next = np.append(first[order[1:]] == first[order[:-1]], False)
-    is_tied = is_next | np.roll(is_next, 1)
-    rows = order[is_tied]
-    order[is_tied] = rows[np.lexsort(X[rows].T[::-1])]
+    order, width = np.argsort(X[:, 0], kind="stable"), 1
+    places = np.arange(len(X))  # in the order, of rows that may be equal in the features so far
+    while width < X.shape[1] and len(places):
+        values = X[order[places], :width]
+        is_next = np.append((values[1:] == values[:-1]).all(axis=1), False)
+        places, width = places[is_next | np.roll(is_next, 1)], 4 * width
+        rows = order[places]
+        order[places] = rows[np.lexsort(X[rows, :width].T[::-1])]
     return order
 
 
