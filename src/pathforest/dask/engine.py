@@ -30,6 +30,7 @@ BLOCK_BYTES = 2**27
 
 # The same for a device, which is quick with many samples and slow to start.
 DEVICE_BLOCK_BYTES = 2**31
+DEVICE_TASK = 2**20  # samples that a task asks a device about, at most
 
 # A task costs the scheduler and both ends some 10 ms, and Ctrl-C waits for those that run.
 TASK_SECONDS = 1.0
@@ -88,7 +89,7 @@ class DaskEngine(PythonEngine):
         device: str = "cpu",
     ) -> None:
         super().__init__(X, metric, algorithm, n_threads)
-        self._client = client
+        self._client, self._device = client, device
         n_blocks = count_blocks(client, X.nbytes, algorithm, device)
         bounds = np.linspace(0, len(X), min(len(X), n_blocks) + 1).astype(int).tolist()
         self._rows = [slice(*pair) for pair in pairwise(bounds)]
@@ -131,6 +132,8 @@ class DaskEngine(PythonEngine):
         seconds = pass_seconds(n_queries, largest, self.n_features, self.name)
         # Each part meets every block. Two for each thread, because one may have to wait for its block.
         fewest = max(2, TASKS_PER_THREAD // n_blocks) * sum(thread_counts(self._client).values())
+        if self._device != "cpu":
+            return min(DEVICE_TASK, max(1, -(-n_queries // fewest)))
         n_parts = np.clip(seconds / TASK_SECONDS, fewest, max(fewest, MOST_TASKS // n_blocks))
         n_parts = min(n_parts, max(1.0, 20 * seconds / TASK_SECONDS))  # none shorter than a twentieth
         return max(1, int(np.ceil(n_queries / n_parts)))
