@@ -251,6 +251,14 @@ def test_a_fit_goes_on_from_lists_in_files_and_only_from_its_own(client, many_bl
     same(cluster(clusters, spill_folder=tmp_path / "b").fit(lazy).to_local(), clone(clusters).fit(X0))
 
 
+def test_a_fit_says_how_many_pairs_are_done_and_what_has_moved(client, many_blocks, monkeypatch):
+    said = []
+    monkeypatch.setattr("pathforest.dask.chunks.note", said.append)
+    OnCluster(plain, client).fit(da.from_array(X0, chunks=(50, -1)), y0)
+    assert said[-1] == "5.8e+04 of 5.8e+04 pairs, 0.0 GB moved, 0 s left"
+    assert len(set(said)) > 2
+
+
 def test_a_fit_leaves_nothing_on_the_cluster(mortal, many_blocks):
     model = OnCluster(search(), mortal).fit(da.from_array(X0, chunks=50), da.from_array(y0, chunks=60))
     assert wait_for_no_tasks(mortal) == []

@@ -57,6 +57,7 @@ class Bar:
         self._start = time.monotonic()
         self._next_picture = self._start + DELAY
         self._shown: Any = None
+        self._note = ""
 
     def update(self, n: float = 1) -> None:
         """Report that `n` more steps are done."""
@@ -68,7 +69,12 @@ class Bar:
         """Announce the next piece of work: how many steps it is, and its name."""
         self._expected, self._share = n, 0.0
         if name is not None:
-            self._description = name
+            self._description, self._note = name, ""
+        self._draw()
+
+    def note(self, text: str) -> None:
+        """Say more about the piece of work."""
+        self._note = text
         self._draw()
 
     def over(self, pieces: Iterable[T]) -> Iterator[T]:
@@ -105,7 +111,7 @@ class Bar:
             self._shown = _make_bar(self._total, self._unit, now - self._start) or False
         if self._shown:
             self._shown.n = self._done + self._expected * self._share
-            self._shown.set_description_str(self._description, refresh=False)
+            self._shown.set_description_str(self._description + self._note, refresh=False)
             self._shown.refresh()
 
 
@@ -142,6 +148,12 @@ def hidden_progress() -> Iterator[Bar]:
         yield SILENCE
     finally:
         _outermost = before
+
+
+def note(text: str) -> None:
+    """Have the bar that is shown say more about its piece of work."""
+    if _outermost is not None:
+        _outermost.note(f", {text}")
 
 
 def say(text: str) -> None:

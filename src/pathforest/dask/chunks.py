@@ -7,6 +7,7 @@ the forest from the tree.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
@@ -23,6 +24,7 @@ from pathforest._engines.metric import NONNEGATIVE, WITH_GAPS, Metric, choose_al
 from pathforest._engines.samples import check_features, check_spread, check_squares
 from pathforest._models.base import warn_of_units
 from pathforest._persistence.checks import Elsewhere
+from pathforest._utils.progress import note
 from pathforest._utils.text import show
 from pathforest.dask import engine
 from pathforest.dask.data import inspect_samples, inspected, put_together
@@ -50,7 +52,7 @@ class ChunkedSamples(Elsewhere):
         spill: Spill | None = None,
     ) -> None:
         self.client, (self.n_features, self.dtype, *self.how) = client, (*shape, *how)
-        self._workers = wait_for_workers(client)
+        self.workers = wait_for_workers(client)
         self.lists: list[list[Future]] = []  # neighbour lists, for the time of a fit
         (_, *where), self._n = self.how, sum(sizes)
         self.spill, planned = spill, spill.plan if spill else {}
@@ -96,7 +98,7 @@ class ChunkedSamples(Elsewhere):
 
     def where(self, position: int) -> dict[str, Any]:
         """Wish for the worker that a block was made for: it is not copied to others that have less to do."""
-        workers, n_blocks = self._workers, len(self.rows)
+        workers, n_blocks = self.workers, len(self.rows)
         home = [workers[position * len(workers) // n_blocks]] if n_blocks > 1 else None
         return {"workers": home, "allow_other_workers": home is not None, "pure": False}
 
@@ -126,7 +128,7 @@ class ChunkedLists:
     def __init__(self, blocks: ChunkedSamples, pieces: list[Piece], futures: list[Future]) -> None:
         self._blocks, self.pieces, self.futures = blocks, pieces, futures
 
-    def ask(self, function: Callable[..., Any], *args: Any, of_rows: bool = False) -> list[Any]:
+    def ask(self, function: Callable[..., Any], *args: Any, of_rows: bool = False, **told: Any) -> list[Any]:
         """Ask a function about each piece, where its lists have ended, or about the lists and their rows.
 
         What was sent is looked up at every attempt: it may have gone with a worker.
@@ -139,7 +141,7 @@ class ChunkedLists:
             found = [one[0] if isinstance(one, Sent) else one for one in args]
             return client.submit(function, self.futures[i], *([rows] if of_rows else []), *found, **where)
 
-        return run_all(client, len(self.pieces), submit)
+        return run_all(client, len(self.pieces), submit, **told)
 
     def density(self, k: int, squared: bool) -> np.ndarray:
         """Estimate the density of every sample from its `k` nearest neighbours (Eq. 3)."""
@@ -171,7 +173,25 @@ class ChunkedEngine(DaskEngine):
         pieces = self.pieces(0, self.n_samples)
         lists = ChunkedLists(self.blocks, pieces, [self._lists(piece, k) for piece in pieces])
         self.blocks.lists.append(lists.futures)
+        lists.ask(len, told=self._telling(pieces, k))
         return lists, lists
+
+    def _telling(self, pieces: list[Piece], k: int) -> Callable[[int], None]:
+        """Return what says how far the pass has come, given which piece is complete."""
+        sizes, start, done = [rows.stop - rows.start for _, rows in pieces], time.monotonic(), [0]
+        crossings = len(self.blocks.workers) * (1 - 1 / len(self._rows))
+        row_bytes = self.n_features * self.blocks.dtype.itemsize + 12 * k + 1
+
+        def told(i: int) -> None:
+            done[0] += sizes[i]
+            left, moved = (
+                (time.monotonic() - start) * (sum(sizes) / done[0] - 1),
+                done[0] * row_bytes * crossings,
+            )
+            pairs, all_pairs = (rows * self.n_samples for rows in (done[0], sum(sizes)))
+            note(f"{pairs:.2g} of {all_pairs:.2g} pairs, {moved / 1e9:.1f} GB moved, {left:.0f} s left")
+
+        return told
 
     def _spill(self, spill: Spill, k: int) -> None:
         """Write the lists that are not in files."""
@@ -182,7 +202,7 @@ class ChunkedEngine(DaskEngine):
             lists = super(ChunkedEngine, self)._lists(left[i], k)
             return self._client.submit(write_lists, lists, spill.path(left[i]), pure=False)
 
-        run_all(self._client, len(left), submit)
+        run_all(self._client, len(left), submit, self._telling(left, k))
         check_shared([spill.path(piece) for piece in left])
 
     def _lists(self, part: Piece, k: int) -> Future:

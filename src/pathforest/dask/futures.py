@@ -257,8 +257,18 @@ def run_tasks(
                 client.cancel(list(waiting))
 
 
-def run_all(client: Client, count: int, submit: Callable[[int], Future]) -> list[Any]:
-    """Submit tasks 0 to `count` - 1 and return their results in this order."""
+def run_all(
+    client: Client,
+    count: int,
+    submit: Callable[[int], Future],
+    told: Callable[[int], None] = lambda i: None,
+) -> list[Any]:
+    """Submit tasks 0 to `count` - 1 and return their results in this order; `told` hears which is done."""
     found: dict[int, Any] = {}
-    run_tasks(client, count, submit, found.__setitem__)
+
+    def take(i: int, result: Any) -> None:
+        found[i] = result
+        told(i)
+
+    run_tasks(client, count, submit, take)
     return [found[i] for i in range(count)]

@@ -20,7 +20,7 @@ from pathforest._models.base import KeptSamples, check_queries
 from pathforest._models.classifier import ForestClassifier
 from pathforest._models.density import density_query
 from pathforest._models.leave_one_out import no_lists
-from pathforest._models.offers import KeptForest, bids, cheapest_class, probabilities
+from pathforest._models.offers import KeptForest, bids, cheapest_class, contenders, probabilities
 from pathforest._search.ensemble import check_samples, likeliest, of_the_truth, represent, weigh
 from pathforest.clustering import OPFClustering
 from pathforest.dask.chunks import is_chunked
@@ -59,12 +59,12 @@ def predict_lazily(client: Client, model: Any, X: Any, method: str) -> Any:
                 bare, make = _bare(model, CLUSTERS), cluster_parts
                 bare._fit_X, bare._fit_cache = None, {}
                 rest = Sent(client, [bare])[0]
-            return _ask_parts(make(client, model), rest, X, method, meta)
+            return _ask_parts(make(client, model), rest, X, method, meta, True)
         n_parts = count_parts(client, model)
         if n_parts > 1:
             # Distributed: Dask then moves blocks to parts, which are larger.
             *parts, rest = Sent(client, [*divide(model, n_parts), _bare(model)]).all()
-            return _ask_parts(parts, rest, X, method, meta)
+            return _ask_parts(parts, rest, X, method, meta, not hasattr(model, "estimators_"))
         sent = Sent(client, [model], _sample_bytes(one._fit_X for one in _classifiers(model)))[0]
     if not is_array:
         return X.map_partitions(_answer, sent, method, meta=meta)
@@ -112,12 +112,15 @@ def _answer(block: Any, model: Any, method: str, offers: Sequence[list[Offers]] 
 # Models that are divided among the workers
 
 
-def _ask_parts(parts: Sequence[Any], rest: Any, X: Any, method: str, meta: Any) -> Any:
-    """Ask every part of a model about each block, and merge their offers; `rest` is what else it knows."""
-    answers = []
+def _ask_parts(parts: Sequence[Any], rest: Any, X: Any, method: str, meta: Any, is_alone: bool) -> Any:
+    """Ask every part of a model about each block, and merge their offers; `rest` is what else it knows.
+
+    Of a classifier that `is_alone`, not that of a search, labels need no more than the winners.
+    """
+    answers, for_labels = [], method == "predict" and is_alone
     for block in np.ravel(X.to_delayed()).tolist():
         queries = delayed(take_queries, pure=False)(rest, block)
-        offers = [delayed(make_offers, pure=False)(part, queries) for part in parts]
+        offers = [delayed(make_offers, pure=False)(part, queries, for_labels) for part in parts]
         answers.append(delayed(_answer, pure=False)(block, rest, method, offers))
     if not isinstance(X, da.Array):
         import dask.dataframe as dd
@@ -264,13 +267,25 @@ def take_queries(model: Any, block: Any) -> list[Any]:
     return [represent(one, samples) for one in model.estimators_]
 
 
-def make_offers(part: Part | ClusterPart, queries: list[Any]) -> Any:
+def make_offers(part: Part | ClusterPart, queries: list[Any], for_labels: bool) -> Any:
     """Ask the samples of one part, on a worker."""
     if not queries:
         return []
     if isinstance(part, ClusterPart):
         return part.nearest(*queries)
+    if for_labels and len(part.shards) == 1 and part.shards[0].forest.r == 1:
+        return _cheapest(*part.shards[0], *queries)
     return [_offers(*shard, X) for shard, X in zip(part.shards, queries, strict=True)]
+
+
+def _cheapest(model: ForestClassifier, forest: KeptForest, rank: np.ndarray, X: Any) -> np.ndarray:
+    """Return the cheapest offer to each query, its rank and its class: no other class of the part can win."""
+    Q = check_queries(model, X, forest.samples)
+    everyone, found = contenders(forest, Q.dtype, together=True), np.empty((3, len(Q)))
+    for rows, block in forest.samples.blocks(Q, width=1):
+        offers, indices = (array[:, 0, 0] for array in everyone.offers(block, 1, 1))
+        found[:, rows] = offers, rank[indices], forest.code[indices]
+    return found
 
 
 def _offers(model: ForestClassifier, forest: KeptForest, rank: np.ndarray, X: Any) -> Offers:
@@ -283,6 +298,10 @@ def _offers(model: ForestClassifier, forest: KeptForest, rank: np.ndarray, X: An
 def _decide(model: Any, offers: Sequence[list[Offers]], method: str) -> np.ndarray:
     if isinstance(model, OPFClustering):
         return _clusters(model, offers)
+    if isinstance(offers[0], np.ndarray):  # of the winners alone
+        cost, first, code = np.stack(offers, axis=1)
+        winner = np.lexsort((first, cost), axis=0)[0]
+        return model.classes_[np.take_along_axis(code, winner[None], axis=0)[0].astype(np.intp)]
     classifiers, n_classes = _classifiers(model), len(model.classes_)
     asked = zip(*offers, classifiers, strict=True)
     merged = [merge_offers(made, n_classes, int(one.n_conquerors)) for *made, one in asked]
