@@ -38,7 +38,6 @@ def main(
     measure: Callable[..., list[Row]],
     report: Callable[[pd.DataFrame], dict[str, str]],
     repeats: int,
-    draw: Callable[[pd.DataFrame], None] | None = None,
 ) -> None:
     """Run a study from its command line."""
     options = parser(f"benchmarks.studies.{name}", doc)
@@ -61,8 +60,6 @@ def main(
         print(f"\n{file}\n\n{text}")
         if is_whole:
             (RESULTS / f"{file}.md").write_text(f"{source}.\n\n{text}\n", encoding="utf-8")
-    if is_whole and draw:
-        draw(table)
 
 
 def measured(

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
@@ -27,7 +26,6 @@ from pathforest import FuzzyOPFClassifierCV, OPFClassifier, OPFClustering, find_
 
 BLOCK = 2**33  # bytes of a block of products
 PIECE = 2**20  # rows that are made at a time
-REPEATS = 1
 Work = Callable[[], Any]
 
 
@@ -71,6 +69,15 @@ def without_kernels(work: Work) -> None:
         work()
 
 
+def seconds_of(work: Work) -> float:
+    """Time a work, until the GPU is done with it."""
+    start = time.perf_counter()
+    work()
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+    return time.perf_counter() - start
+
+
 class Table:
     """The rows so far, and what was found about the answers."""
 
@@ -80,24 +87,15 @@ class Table:
         self.notes: list[str] = []
 
     def race(self, work: str, size: str, ours: Work, peer: str, theirs: Work, bar: str) -> None:
-        """Add a row of two works that take turns."""
-        times: tuple[list[float], list[float]] = ([], [])
-        for _ in range(REPEATS + 1):
-            for call, found in zip((ours, theirs), times, strict=True):
-                start = time.perf_counter()
-                call()
-                if self.device.startswith("cuda"):
-                    torch.cuda.synchronize()
-                found.append(time.perf_counter() - start)
-        mine, other = (median(found[1:]) for found in times)
+        """Add a row of two works that take turns, of which the first warms up."""
+        for _ in range(2):
+            mine, other = seconds_of(ours), seconds_of(theirs)
         self.add([work, size, f"{mine:.2f} s", peer, f"{other:.2f} s", f"{mine / other:.2f}", bar])
 
     def once(self, work: str, call: Callable[[Any, Any], Any], X: Any, y: Any, bar: str) -> None:
         """Add a row of a call that takes long, after one on a tenth of the samples."""
         call(X[: len(X) // 10], y[: len(X) // 10])
-        start = time.perf_counter()
-        call(X, y)
-        seconds = time.perf_counter() - start
+        seconds = seconds_of(partial(call, X, y))
         self.add([work, f"{len(X):,} x {X.shape[1]}", f"{seconds:.2f} s", "", "", "", bar])
 
     def first(self, n: int, d: int) -> None:
@@ -123,9 +121,7 @@ def first_fits(n: int, d: int, device: str) -> None:
     X, y = large(n, d)
     torch.zeros(1, device="cpu" if device == "torch-cpu" else device)  # starts the GPU
     for _ in range(2):
-        start = time.perf_counter()
-        OPFClassifier(device=device, n_jobs=-1).fit(X, y)
-        print(time.perf_counter() - start)
+        print(seconds_of(partial(OPFClassifier(device=device, n_jobs=-1).fit, X, y)))
 
 
 def measure(table: Table) -> None:

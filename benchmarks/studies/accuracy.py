@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from benchmarks import study
-from benchmarks.pictures import save
 from benchmarks.speed.ours import PAPER_GRID
 from benchmarks.studies.problems import CHOICE, REPORT, load, problems, split
 from benchmarks.tables import head, line, markdown
@@ -41,7 +39,6 @@ MEASURES = {
 }
 DEFAULT, OPF = "**FuzzyOPFClassifierCV**, default", "OPF"
 RIVALS = ("SVM-RBF, tuned", "random forest", "LightGBM")
-PICTURE = Path(__file__).parents[2] / "docs" / "images" / "accuracy_ranks.png"
 
 Model = Any
 Fit = Callable[[np.ndarray, np.ndarray, int], Model]  # (X, y, seed) -> fitted
@@ -261,32 +258,5 @@ def worse_than_opf(runs: pd.DataFrame, name: str) -> float:
     return float(wilcoxon(runs[name], runs[OPF], alternative="less").pvalue)
 
 
-def draw(table: pd.DataFrame) -> None:
-    """Draw average ranks; bars join what Wilcoxon's test with Holm's correction cannot distinguish."""
-    import scikit_posthocs as posthocs
-
-    means = means_of(table[table.set.isin(REPORT)])
-
-    def fill(figure: Any) -> None:
-        for axes, noise in zip(figure.subplots(len(NOISE), 1), NOISE, strict=True):
-            values = accuracies(means, noise).rename(
-                columns=lambda name: name.replace("*", "").replace("`", "")
-            )
-            differ = posthocs.posthoc_wilcoxon(
-                values.melt(var_name="classifier", value_name="accuracy"), val_col="accuracy",
-                group_col="classifier", p_adjust="holm", sort=False, zero_method="zsplit",
-            )  # fmt: skip
-            posthocs.critical_difference_diagram(
-                values.rank(axis="columns", ascending=False).mean(), differ, ax=axes, text_h_margin=0.02,
-                label_fmt_left="{label}  {rank:.2f}", label_fmt_right="{rank:.2f}  {label}",
-            )  # fmt: skip
-            title = (
-                f"{noise:.0%} wrong training labels: mean rank over {len(values)} datasets, best on the left"
-            )
-            axes.set_title(title, loc="left", fontsize=10)
-
-    save(fill, PICTURE, size=(9, 3.1 * len(NOISE)))
-
-
 if __name__ == "__main__":
-    study.main("accuracy", __doc__, units, measure, report, repeats=6, draw=draw)
+    study.main("accuracy", __doc__, units, measure, report, repeats=6)

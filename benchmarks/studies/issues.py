@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import wilcoxon
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -83,46 +82,32 @@ def measure(name: str, kind: str, share: float, repeat: int) -> list[study.Row]:
     wrong, opinions = given != codes, {}
     for method in METHODS:
         issues = find_issues(X, given, method=method)
-        opinions[f'`"{method}"`'] = issues.score, issues.is_label_issue, issues.noise_share
+        opinions[f'`"{method}"`'] = issues.score, issues.is_label_issue
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     for source, make in PROBABILITIES.items():
         p = cross_val_predict(make(), X, given, cv=folds, method="predict_proba")
         flag = find_label_issues(given, p, n_jobs=1)
-        opinions[f"cleanlab, {source}"] = get_label_quality_scores(given, p), flag, flag.mean()
+        opinions[f"cleanlab, {source}"] = get_label_quality_scores(given, p), flag
     return [
         {
             "set": name, "kind": kind, "share": share, "method": method,
             "AP": 100 * average_precision_score(wrong, -score), "AUROC": 100 * roc_auc_score(wrong, -score),
             "precision": 100 * (flag & wrong).sum() / max(1, flag.sum()),
             "recall": 100 * (flag & wrong).sum() / wrong.sum(),
-            "flagged": 100 * flag.mean(), "error": 100 * abs(float(estimate) - share),
         }
-        for method, (score, flag, estimate) in opinions.items()
+        for method, (score, flag) in opinions.items()
     ]  # fmt: skip
 
 
 def report(table: pd.DataFrame) -> dict[str, str]:
-    """Write scores and flags by share of wrong labels, and tests of ours."""
-    methods, files = table.method.unique(), {}
-    for name, columns in (
-        ("issues", ["AP", "AUROC"]),
-        ("issues_flags", ["precision", "recall", "flagged", "error"]),
-    ):
-        cells = table.groupby(["method", "share"])[columns].mean()
-        means = table.groupby("method")[columns].mean()
-        numbers = {method: [*cells.loc[method].values, means.loc[method]] for method in methods}
-        rows = [[name, *(" / ".join(f"{v:.1f}" for v in one) for one in numbers[name])] for name in methods]
-        shares = [f"{100 * share:.0f} %" for share in SHARES]
-        files[name] = markdown([" / ".join(columns), *shares, "mean"], rows)
-    wide = table.pivot_table(values="AP", index="set", columns="method")
-    rows = []
-    for ours in methods[: len(METHODS)]:
-        for other in (method for method in methods if method != ours):
-            gap = wide[ours] - wide[other]
-            won, p = f"{(gap > 0).sum()} of {len(gap)}", f"{wilcoxon(gap).pvalue:.2g}"
-            rows.append([ours, other, f"{gap.mean():+.2f}", won, p])
-    files["issues_tests"] = markdown(["AP of", "against", "gain", "wins", "p"], rows, 2)
-    return files
+    """Write scores, then flags, by kind and share of wrong labels."""
+    means, texts = table.groupby(["method", "kind", "share"]).mean(numeric_only=True), []
+    for columns in (["AP", "AUROC"], ["precision", "recall"]):
+        cells = means[columns].apply(lambda row: " / ".join(f"{v:.1f}" for v in row), axis=1)
+        cells = cells.unstack(["kind", "share"]).loc[table.method.unique()]
+        names = (f"{kind}, {share:.0%}" for kind, share in cells)
+        texts.append(markdown([" / ".join(columns), *names], cells.itertuples(name=None)))
+    return {"issues": "\n\n".join(texts)}
 
 
 if __name__ == "__main__":
