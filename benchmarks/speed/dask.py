@@ -1,8 +1,10 @@
 """The distances and bytes of fits on a Dask cluster, counted: python -m benchmarks.speed.dask.
 
-Beside them are those of the model in docs/using/scale.md.
+Beside them are those of the model in docs/using/scale.md. With --time it compares seconds of CPU, of client
+and workers together, with those of one process: other programs may use the cores as well.
 """
 
+import time
 from typing import Any
 
 import dask
@@ -20,6 +22,7 @@ from pathforest.dask.engine import Block
 from pathforest.dask.tree import Rounds
 
 SIZES = 10_000, 20_000, 40_000, 80_000
+TIMED_SIZES, ROUNDS = (30_000, 60_000), 3
 N_TASKS = 64  # of the neighbour pass: blocks are then far larger than what a task takes along
 COLUMNS = ("samples", "rounds", "distances", "model", "ratio", "bytes", "model", "ratio")
 
@@ -93,9 +96,36 @@ def compare_with_model(n: int, d: int = 32, n_blocks: int = 4, n_workers: int = 
     return line([f"{n:,} x {d}", str(len(rounds)), *(f"{number:.3g}" for number in numbers)])
 
 
+def used(client: Client) -> float:
+    """Return the seconds of CPU that this process and all workers have used."""
+    return time.process_time() + sum(client.run(time.process_time).values())
+
+
+def compare_with_one_process(n: int, client: Client, d: int = 32) -> str:
+    """Fit on one process with two threads and on the cluster, in turns; return a line of medians."""
+    problem, seconds = load(Spec("mixture", n, d)), []
+    X = da.from_array(problem.X, chunks=(-(-n // 4), -1)).persist()
+    for _ in range(ROUNDS):
+        start = used(client)
+        OPFClassifier(n_jobs=2).fit(problem.X, problem.y)
+        between = used(client)
+        OnCluster(OPFClassifier(), client).fit(X, problem.y)
+        seconds.append([between - start, used(client) - between])
+    here, there = np.median(seconds, axis=0)
+    return line([f"{n:,} x {d}", f"{here:.2f}", f"{there:.2f}", f"{there / here:.2f}"])
+
+
 def main() -> None:
-    """Print the table."""
-    parser("benchmarks.speed.dask", __doc__).parse_args()
+    """Print one of the tables."""
+    options = parser("benchmarks.speed.dask", __doc__)
+    options.add_argument("--time", action="store_true", help="compare processor time with one process")
+    if options.parse_args().time:
+        how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+        with LocalCluster(**how) as cluster, Client(cluster, set_as_default=False) as client:
+            print(head(["samples", "2 threads here, s of CPU", "2 workers, s of CPU", "ratio"]))
+            for n in TIMED_SIZES:
+                print(compare_with_one_process(n, client), flush=True)
+        return
     print(head(COLUMNS))
     for n in SIZES:
         print(compare_with_model(n), flush=True)
