@@ -155,6 +155,7 @@ def test_a_typo_in_a_column_of_numbers_is_reported():
         TablePreprocessor().fit(AGES.replace("31.5", "31,5"))
     TablePreprocessor({"age": "category"}).fit(AGES)  # as asked, without a warning
     TablePreprocessor().fit(pd.DataFrame({"age": ["30", "old", "old", "30"]}))  # no more than half
+    TablePreprocessor().fit(pd.DataFrame({"code": ["ABC123", "KLM 9", "ABC123", "KLM 9"]}))  # no amounts
 
 
 @pytest.mark.parametrize("scale", [True, False])

@@ -287,8 +287,8 @@ class Members {
             engine_.kernels().block(query, blocks_.block(b), blocks_.n_features, metric.terms(), infinity,
                                     distances.data() + at(b - first, lanes));
         }
-        const double* reduced = distances.data() - first * lanes;
-        auction.bid(code, [&](Index i) { return metric.distance(reduced[i], metric.p); });
+        auction.bid(
+            code, [&](Index i) { return metric.distance(distances[as_size(i - first * lanes)], metric.p); });
     }
 
   private:
@@ -316,9 +316,9 @@ struct Bidders {
     std::vector<double> least_cost;  // below each node
 };
 
-// The auction of one query after the other.
+// What a thread needs for one query after the other.
 template <class T>
-struct Hall {
+struct Scratch {
     Auction auction;
     std::vector<Index> called;  // per class the last query that it was called for
     std::vector<double> distances;
@@ -332,26 +332,27 @@ class Caller : public PolicyDefaults {
   public:
     static constexpr bool nearest_first = false;
 
-    Caller(const Bidders<T>& bidders, Hall<T>& hall) : bidders_(&bidders), hall_(&hall) {}
+    Caller(const Bidders<T>& bidders, Scratch<T>& scratch) : bidders_(&bidders), scratch_(&scratch) {}
 
     double limit(Index node) const {
-        const double limit = hall_->auction.limit();
+        const double limit = scratch_->auction.limit();
         return bidders_->least_cost[as_size(node)] > limit ? -1.0 : limit;
     }
     double promise(Index node, double least_distance) const {
         return std::max(bidders_->least_cost[as_size(node)], least_distance);
     }
     void offer(Index sample, double distance) {
-        if (std::max(bidders_->forest.cost[as_size(sample)], distance) > hall_->auction.limit()) return;
+        if (std::max(bidders_->forest.cost[as_size(sample)], distance) > scratch_->auction.limit()) return;
         const Index code = bidders_->forest.code[as_size(sample)];
-        if (std::exchange(hall_->called[as_size(code)], hall_->number) == hall_->number) return;
-        if (hall_->auction.admits(code))
-            bidders_->members.bid(code, hall_->query.values.data(), hall_->distances, hall_->auction);
+        if (std::exchange(scratch_->called[as_size(code)], scratch_->number) == scratch_->number) return;
+        if (scratch_->auction.admits(code))
+            bidders_->members.bid(code, scratch_->query.values.data(), scratch_->distances,
+                                  scratch_->auction);
     }
 
   private:
     const Bidders<T>* bidders_;
-    Hall<T>* hall_;
+    Scratch<T>* scratch_;
 };
 static_assert(Policy<Caller<double>>);
 
@@ -366,16 +367,16 @@ void cheapest_near(const KdTreeEngine<T>& engine, Rows<T> queries, const Rivals&
     constexpr Index together = 32;
     parallel_for(
         (queries.count + together - 1) / together, control,
-        [&] { return Hall<T>{auction, std::vector<Index>(as_size(forest.n_classes), none), {}, {}}; },
-        [&](Index task, Hall<T>& hall, const Pause& pause) {
+        [&] { return Scratch<T>{auction, std::vector<Index>(as_size(forest.n_classes), none), {}, {}}; },
+        [&](Index task, Scratch<T>& scratch, const Pause& pause) {
             const Index end = std::min(queries.count, (task + 1) * together);
             for (Index i = task * together; i < end; ++i) {
-                hall.number = i;
-                engine.ask(queries.row(i), hall.query);
-                hall.auction.open(i);
-                Caller caller(bidders, hall);
-                engine.search(&hall.query, &caller, 1, pause);
-                hall.auction.write(offers.data() + at(i, r), samples.data() + at(i, r));
+                scratch.number = i;
+                engine.ask(queries.row(i), scratch.query);
+                scratch.auction.open(i);
+                Caller caller(bidders, scratch);
+                engine.search(&scratch.query, &caller, 1, pause);
+                scratch.auction.write(offers.data() + at(i, r), samples.data() + at(i, r));
             }
         });
 }

@@ -427,7 +427,7 @@ def _check_in_common(X: np.ndarray, known: np.ndarray) -> None:
 
 
 def _fits(metric: Metric, squares: bool, n_features: int, magnitude: float) -> bool:
-    """Tell whether no distance can overflow as long as no feature exceeds `magnitude`."""
+    """Say whether no distance can overflow as long as no feature exceeds `magnitude`."""
     with np.errstate(over="ignore", invalid="ignore"):
         width = np.full(n_features, 2 * np.float64(magnitude))
         return bool(_largest_term(metric, squares, width, width / 2) <= LIMIT)

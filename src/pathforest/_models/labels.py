@@ -118,7 +118,7 @@ def check_labels_like(known: np.ndarray, y: Any) -> np.ndarray:
 
 
 def _are_small_numbers(labels: np.ndarray) -> bool:
-    """Tell whether labels are integers from 0 up, of which at most half as many exist as there are labels."""
+    """Say whether labels are integers from 0 up, of which at most half as many exist as there are labels."""
     is_integer = labels.dtype.kind in "iu" and labels.size > 0
     return is_integer and bool(labels.min() >= 0 and 2 * int(labels.max()) <= labels.size - 2)
 

@@ -147,11 +147,8 @@ class _Race(NamedTuple):
         places: np.ndarray,
     ) -> np.ndarray:
         """Take what counts; say for which samples more than was in reach may count."""
-        lists, size, to_beat = (
-            one.lists(self.r, distances, places),
-            min(self.r, one.size),
-            self._to_beat(rows, code),
-        )
+        lists, to_beat = one.lists(self.r, distances, places), self._to_beat(rows, code)
+        size = min(self.r, one.size)
         # A sum of larger terms is not smaller, rounding included: missing members count as much as reach.
         is_missing = lists.indices[:, :size] == NONE
         value = mean_offers(np.where(is_missing, reach[:, None], lists.distances[:, :size]), size)

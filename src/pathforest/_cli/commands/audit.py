@@ -96,14 +96,14 @@ def audit(
     if fitted is None and isinstance(samples.X, dict):  # Gower's distance took the table as it is
         fitted = TablePreprocessor(samples.kinds or None).fit(features)
     features = Features.of(features, fitted)
-    known = {samples.label, *features.columns}
+    shown = {samples.label, *features.columns}
     table = Table(
         name=stream.name,
         place=stream.place,
         places=rows.places,
         features=features,
         label=samples.label,
-        others={name: rows.texts(name) for name in stream.names if name not in known},
+        others={name: rows.texts(name) for name in stream.names if name not in shown},
         fingerprint=decisions.fingerprint(samples.whole),
         rows=samples.positions.tolist(),
         checksum=partial(decisions.checksum, rows),

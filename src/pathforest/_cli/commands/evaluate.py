@@ -15,7 +15,7 @@ from pathforest._tables.read import open_stream
 from pathforest._utils.checks import demand
 from pathforest._utils.progress import progress
 from pathforest._utils.splits import checksum
-from pathforest._utils.text import listed, show
+from pathforest._utils.text import counted, listed, show
 
 WIDEST = 12  # classes that have their confusions beside their scores
 
@@ -93,7 +93,7 @@ def evaluate(
     names = ("accuracy", "balanced_accuracy", "opf_accuracy", "f1_weighted", "log_loss")
     text = ", ".join(f"{name} {facts[name]:.4f}" for name in names if name in facts)
     largest = f"largest class {facts['largest_class']:.1%}"
-    tables.show_facts(facts, [f"{facts['n_samples']} samples ({largest}): {text}"], as_json)
+    tables.show_facts(facts, [f"{counted(facts['n_samples'], 'sample')} ({largest}): {text}"], as_json)
 
 
 def _codes(classes: np.ndarray, batch: Batch, name: str) -> np.ndarray:

@@ -16,7 +16,7 @@ OLDEST_TRITON = 3, 6  # that the kernels have been tried with
 
 
 def can_use(device: Any) -> bool:
-    """Tell whether there are kernels for a device."""
+    """Say whether there are kernels for a device."""
     if find_spec("triton") is None:
         return False
     import triton

@@ -204,7 +204,7 @@ class TorchEngine(PythonEngine):
         return Scaling(self._seen, self._noise)
 
     def _has_kernels(self, k: int, n: int) -> bool:
-        """Tell whether there are kernels that find k of n samples, and samples enough for them."""
+        """Say whether there are kernels that find k of n samples, and samples enough for them."""
         if not can_use(self._device):
             return False
         from pathforest._engines.torch.tiles import is_worth_it

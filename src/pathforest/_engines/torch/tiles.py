@@ -78,7 +78,7 @@ def pair_sums(queries: Any, samples: Any, query: Any, sample: Any, are_products:
 
 
 def is_worth_it(n: int, d: int, k: int) -> bool:
-    """Tell whether there are enough samples to look at some of them first."""
+    """Say whether there are enough samples to look at some of them first."""
     return n >= GROWTH * _first_look(k) and d <= MAX_FEATURES
 
 
