@@ -235,6 +235,7 @@ def test_info_describes_tables(folder, monkeypatch, table, said, lines):
     if not found["missing"]:
         trained = facts("train t.csv -e opf -o m.pf")["classes"]
         assert list(found["classes"]) == list(map(str, trained))
+        assert facts("evaluate m.pf t.csv")["n_samples"] == len(Path("t.csv").read_text().split()) - 1
 
 
 # All formats

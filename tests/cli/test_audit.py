@@ -47,8 +47,8 @@ def decide(rows):
 def same_findings(found, issues):
     """The suspects of a command are the issues of Python."""
     flagged = found["suspects"][: found["n_label_issues"]]
-    rows = {suspect["row"] for suspect in found["suspects"]}
-    assert rows == set(np.flatnonzero(issues.is_label_issue | issues.is_conflict))
+    rows = sorted(suspect["row"] for suspect in found["suspects"])
+    assert rows == np.flatnonzero(issues.is_label_issue | issues.is_conflict).tolist()
     assert [suspect["row"] for suspect in flagged] == issues.suspects.tolist() != []
     assert [suspect["score"] for suspect in flagged] == issues.score[issues.suspects].tolist()
     assert [suspect["suggested"] for suspect in flagged] == issues.suggested[issues.suspects].tolist()
@@ -175,6 +175,7 @@ def test_decisions_about_another_table_are_refused(table):
         ("decision", "delete", "'delete' is not a decision; write one of keep, change, drop, or nothing"),
         ("change_to", "rose", "change_to 'rose' is not a class of the table; it has 'setosa', 'versicolor'"),
         ("row", "150", "there is no row 150; the table has 150, counted from 0"),
+        ("row", "-1", "there is no row -1"),
         ("row", None, "is decided twice; leave one of the lines out"),
         ("given", "rose", "not 'rose'; is --label the same as in the audit?"),
         ("table", "", "the decision is about another table"),

@@ -26,8 +26,9 @@ def test_reproduce_writes_tables_and_report_and_continues(tmp_path, monkeypatch)
     assert len(before) == 2 * 2
     assert "Fuzzy OPF" in done.stdout
     assert done.stdout.rstrip().endswith(os.path.join("out", "report.html"))
+    monkeypatch.setattr("pathforest._reproduction.data.is_published", lambda name, _: name != "iris")
     again = run(QUICK)
-    assert (again.exit_code, again.stderr) == (0, "")
+    assert (again.exit_code, "iris is not the published set" in again.stderr) == (0, True)
     pd.testing.assert_frame_equal(pd.read_parquet(out / "results.parquet"), before)
 
 

@@ -213,6 +213,8 @@ SCALED = [("", False), ("--set transforms=None", True), ("--set metric=manhattan
 @pytest.mark.parametrize(("options", "scale"), SCALED)
 def test_numbers_are_scaled_unless_the_search_tries_to(folder, options, scale):
     assert train(f"ship.csv -l fate {FEW_CELLS} {options}").table_.scale is scale
+    preset = train(f"{IRIS} {FEW_CELLS} {options}").transforms_["preset"]
+    assert (preset == "sequence") == (options == "--scale")
 
 
 @pytest.mark.parametrize("line", [IRIS, "ship.csv -l fate", "training.dat --distances distances.dat"])
@@ -288,6 +290,7 @@ def test_a_column_that_numbers_the_rows_is_named_with_the_way_out(folder, name):
             "--set k_max=2 --set cv=2",
             "column 'price' is taken as a category: '€ 1.234,50' is not a plain number; write it without",
         ),
+        ("x,y,label\n1,40,a\n2,1,b\n", "-e opf --no-scale", "features differ in scale: the range of 'y'"),
         ("x,label\n1,a\n2,?\n", "-e opf", "the label '?' counts as a class; empty these cells if they are"),
         ("x,label\n1,a\n2,a\n", "-e opf", "the label 'label' has one class, 'a', so every prediction will"),
     ],

@@ -244,7 +244,8 @@ def test_a_fit_goes_on_from_lists_in_files_and_only_from_its_own(client, many_bl
     monkeypatch.setattr(engine, "go_round", lambda *args: begun.append(args[2]) or go_round(*args))
     same(cluster(plain, **places).fit(lazy, y0).to_local(), expected)
     assert (len(begun), sorted((tmp_path / "a").glob("lists-*"))) == (1, files)
-    for other, estimator in ((lazy + 1, plain), (lazy, OPFClassifier(metric="manhattan"))):
+    longer = FuzzyOPFClassifier(competition="tree", n_neighbors=15)
+    for other, estimator in ((lazy + 1, plain), (lazy, OPFClassifier(metric="manhattan")), (lazy, longer)):
         with pytest.raises(ValueError, match="has lists of other samples, another metric"):
             cluster(estimator, **places).fit(other, y0)
     clusters = OPFClustering(n_neighbors=5)

@@ -18,7 +18,6 @@ WITHOUT = ("metrics", "noise", "pruning", "learning", "graph", "membership", "fo
 # Parts of the machinery, for engines rather than for users.
 INTERNAL = {
     "pathforest.graph.shorter_lists",
-    "pathforest.graph.spanning_tree_by_asking",
     "pathforest.membership.lower_fence",
     "pathforest.membership.normality",
     "pathforest.pruning.pass_on_names",
@@ -71,8 +70,7 @@ def test_every_listed_name_is_explained_with_an_example_and_its_parameters_and_d
     item = find(name)
     text = inspect.getdoc(item)
     assert text
-    # The loaders of single sets need their data, and point to `load`, whose example they share.
-    if inspect.isfunction(item) and not name.startswith("pathforest.datasets.load_"):
+    if inspect.isfunction(item):
         assert ">>> " in text.partition("\nExamples\n")[2], f"{name} has no example"
     if found := list(documented(item)):
         parameters = inspect.signature(item).parameters

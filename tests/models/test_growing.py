@@ -99,6 +99,7 @@ def test_classes_may_be_named_first_and_new_ones_arrive_later():
     model.partial_fit([[6.0]], ["d"])
     same_model(model, OPFClassifier().fit([[0.0], [1.0], [5.0], [6.0]], ["b", "b", "aaa", "d"]))
     assert model.forget([2, 3]).classes_.tolist() == ["b", "d"]
+    same_model(start(LINE, ["a", "b", "longer"]).forget([2]), OPFClassifier().fit(LINE[:2], ["a", "b"]))
 
 
 # Samples

@@ -135,6 +135,7 @@ def test_new_samples_are_drawn_around_the_reference_clusters(seed):
     labels = cluster_model(reference.distance_matrix(own, own), False, 5).labels
     rng = np.random.RandomState(seed)
     shares = in_proportion(35, np.bincount(labels)).tolist()
+    assert in_proportion(4, np.array([1, 1, 3])).tolist() == [1, 1, 2]  # what is left to the largest parts
     expected = [draw_around(own[labels == c], n, rng) for c, n in enumerate(shares)]
     sampler = O2PFSampler(k_max=5, random_state=seed)
     got, _ = sampler.fit_resample(X, y)

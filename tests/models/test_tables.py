@@ -80,6 +80,7 @@ def test_kinds_overrule_what_a_column_contains():
     table = TablePreprocessor(kinds).fit(PETS.assign(weight=[1, 1, 2, 2, 3]))
     assert table.categories_[0].tolist() == ["1", "2"]
     assert "kind=cat" not in table.get_feature_names_out()
+    assert TablePreprocessor(max_categories=1).fit([[text] for text in "aabbb"]).categories_[0] == ["b"]
     assert "kind: left out, as asked" in table.describe()
     assert "name: left out, no text occurs twice" in table.describe()
     assert "nothing: left out, no values" in TablePreprocessor().fit(PETS.assign(nothing=None)).describe()

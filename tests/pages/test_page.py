@@ -100,6 +100,7 @@ def test_suspects_are_ranked_and_stand_beside_their_conquerors(hostile):
     assert [s.row for s in review.suspects][: len(review.issues.suspects)] == review.issues.suspects.tolist()
     for suspect in review.suspects:
         own, other = suspect.witnesses
+        assert "has copies" not in suspect.remarks or review.issues.duplicate_group[suspect.row] >= 0
         assert [row for row, _ in own] == review.issues.conquerors[suspect.row, :3].tolist()
         assert [distance for _, distance in other] == review.issues.rival_distances[suspect.row, :3].tolist()
         assert {int(review.codes[row]) for row, _ in own} == {suspect.given}
@@ -162,6 +163,7 @@ def test_the_map_has_every_suspect_few_others_and_no_room_for_outliers():
     drawn = make_map(X[:, :2], ["x", "y"], [len(X) - 1])
     assert drawn.is_cut
     assert np.ptp(drawn.places[:-1], axis=0).min() > 300  # an outlier does not squeeze the others
+    assert drawn.places[drawn.xy[:, 1].argmin(), 1] > 300  # pictures count from the top
 
 
 # Images

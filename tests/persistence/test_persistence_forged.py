@@ -11,6 +11,7 @@ import warnings
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
@@ -314,6 +315,19 @@ CIRCLE = {"predecessor_": np.array([1, 0, -1, -1, 3, 4]), "root_": np.array([0, 
 @pytest.mark.parametrize(("name", "changed", "reason"), [*WRONG, ("chain", CIRCLE, "circles")], ids=str)
 def test_attributes_that_do_not_fit_are_refused(name, changed, reason):
     assert_refused(forge(*take_apart(saved(name)), **changed), reason)
+
+
+def test_sparse_samples_and_what_growing_needs_have_to_fit(tmp_path):
+    sparse, grown = OPFClassifier().fit(csr_array(X.round()), Y), pathforest.FuzzyOPFClassifier(k_max=2)
+    grown.partial_fit([[1.0], [2.1], [0.0], [3.3]], [0, 0, 1, 1])
+    for model, parts, name, change in (
+        *((sparse, vars(sparse._fit_X), name, np.zeros_like) for name in ("data", "indices")),
+        *((grown, grown._fit_grown, name, np.flip) for name in ("distances", "weight", "values")),
+        (grown, grown._fit_grown, "target", lambda a: np.where(a == 3, 2, a)),  # a circle, and a part
+        (grown, grown._fit_grown, "codes", lambda a: a + 9),
+    ):
+        with patch.dict(parts, {name: change(parts[name])}), pytest.raises(ValueError):  # noqa: PT011
+            pathforest.save(model, tmp_path / "model.pf", growable=model is grown)
 
 
 def wrong_heads():

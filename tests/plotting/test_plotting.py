@@ -183,6 +183,20 @@ def test_segments_join_samples_to_predecessors_and_roots_have_rings(model):
     np.testing.assert_array_equal(places(display.prototypes_), X[model.predecessor_ < 0])
 
 
+def test_noise_is_grey_gaps_lie_at_the_mean_and_labels_given_colour_no_paths():
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=["length", "width"])
+    frame.iloc[0, 0] = np.nan
+    display = plot_forest(OPFClassifier(metric="gower").fit(frame, Y))
+    assert display.ax_.get_ylabel() == "width"
+    assert places(display.samples_)[0, 0] == pytest.approx(frame["length"].mean())
+    model = OPFClustering(n_neighbors=5, noise=0.2).fit(X)
+    is_grey = np.ptp(rgb(plot_forest(model).samples_.get_facecolors()), axis=1) == 0
+    np.testing.assert_array_equal(is_grey, model.labels_ < 0)
+    own, other = plot_forest(PLAIN), plot_forest(PLAIN, y=np.roll(Y, 1))
+    assert (own.samples_.get_facecolors() != other.samples_.get_facecolors()).any()
+    np.testing.assert_array_equal(other.paths_.get_colors(), own.paths_.get_colors())
+
+
 @pytest.mark.parametrize("color", ["membership", "density", "cost"])
 def test_values_are_colours_and_darker_is_higher(color):
     points = plot_forest(FUZZY, color=color).samples_
