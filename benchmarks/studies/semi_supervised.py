@@ -20,8 +20,6 @@ from benchmarks.tables import markdown
 from pathforest import OPFClassifier, OPFSemiSupervisedClassifier
 
 AMOUNTS = {"report": (0.02, 0.05, 0.1), "shapes": (2, 5)}  # shares, or per class
-
-
 METHODS = {
     '`"balanced"`': OPFSemiSupervisedClassifier(),
     '`"mst"`': OPFSemiSupervisedClassifier(method="mst"),

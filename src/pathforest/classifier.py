@@ -98,10 +98,7 @@ class OPFClassifier(ForestClassifier):
     """
 
     _n_stages = 4
-    _rules: ClassVar[rules.Rules] = {
-        **rules.ESTIMATOR,
-        **rules.PREDICTION,
-    }
+    _rules: ClassVar[rules.Rules] = {**rules.ESTIMATOR, **rules.PREDICTION}
 
     def __init__(
         self,

@@ -2,17 +2,7 @@
 
 import pandas as pd
 import pytest
-from browsers import (
-    HOSTILE,
-    NAMES,
-    PATIENCE,
-    X,
-    a_browser,
-    faint_texts,
-    hostile_labels,
-    looks,
-    visitor,
-)
+from browsers import HOSTILE, NAMES, PATIENCE, X, a_browser, faint_texts, hostile_labels, looks, visitor
 from commands import succeed
 
 

@@ -49,10 +49,7 @@ PAIR = np.arange(140), np.arange(140, 150)
         ({"scoring": accuracy_score}, "make_scorer"),
         ({"scoring": ["accuracy", "f1_macro"]}, "one must decide"),
         ({"cv": [(np.arange(5), np.empty(0, dtype=int))]}, "fold 0 .* needs"),
-        (
-            {"cv": StratifiedKFold(51)},
-            "has more folds than the .* samples, 50; pass",
-        ),
+        ({"cv": StratifiedKFold(51)}, "has more folds than the .* samples, 50; pass"),
         ({"cv": KFold(151)}, "cv=KFold.* has more folds than the number of samples: n_samples=150; pass"),
         ({"y": np.arange(150)}, "cv=3: every class has one sample.*pass more.*another column"),
         ({"cv": iter(())}, "generator can be used only once"),

@@ -86,14 +86,7 @@ def costs_and_paths(model, X, y):
     return np.mean([len(one.path) for one in model.explain(X)]) - model.class_costs(X).min(axis=1).mean()
 
 
-SCORERS = [
-    reversed_samples,
-    moved_in_place,
-    copies,
-    its_parameters,
-    fits_again,
-    writes_into_arrays,
-]
+SCORERS = [reversed_samples, moved_in_place, copies, its_parameters, fits_again, writes_into_arrays]
 
 
 @pytest.mark.parametrize(

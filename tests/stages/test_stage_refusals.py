@@ -11,12 +11,7 @@ from pathforest import _core, forest, graph, membership
 from pathforest._engines.metric import features_engine
 from pathforest._engines.samples import SparseSamples
 from pathforest.distances import make_engine, resolve_metric
-from pathforest.forest import (
-    conquer,
-    grow_forest,
-    grow_forest_complete,
-    grow_forest_geodesic,
-)
+from pathforest.forest import conquer, grow_forest, grow_forest_complete, grow_forest_geodesic
 from pathforest.graph import KnnGraph, SpanningTree, knn_graph, spanning_tree, spanning_tree_by_asking
 from pathforest.membership import density, search_k
 

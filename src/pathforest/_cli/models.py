@@ -19,7 +19,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 import pathforest
-from pathforest._cli.options import UsageError, did_you_mean, say
+from pathforest._cli.options import did_you_mean, refuse, say
 from pathforest._cli.tables import (
     Cells,
     Samples,
@@ -66,19 +66,17 @@ def parse_settings(
     chosen = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
-        if name not in known:
-            raise UsageError(
-                f"--set {text}: {owner} has no such parameter{did_you_mean(name, known, show=str)}; write "
-                f"NAME=VALUE with one of {', '.join(sorted(known))}"
-            )
-        if not equals:
-            raise UsageError(f"--set {text}: write {text}=VALUE")
+        refuse(
+            name not in known,
+            f"--set {text}: {owner} has no such parameter{did_you_mean(name, known, show=str)}; write "
+            f"NAME=VALUE with one of {', '.join(sorted(known))}",
+        )
+        refuse(not equals, f"--set {text}: write {text}=VALUE")
         chosen[name] = _value(value)
     reason = UNSCALED.get(str(chosen.get("metric")))
     if chosen.get("transforms", "auto") != "auto":
         reason = "not with --set transforms; choose one of them"
-    if scale and reason:
-        raise UsageError(f"--scale: {reason}")
+    refuse(scale and reason, f"--scale: {reason}")
     return chosen
 
 
@@ -104,10 +102,8 @@ def make_estimator(
     chosen = parse_settings(settings, known, class_name, scale=scale)
     if distances is not None:
         chosen = {"metric": "precomputed"} | chosen
-        if chosen["metric"] != "precomputed" or "metric" not in known:
-            raise UsageError(
-                f"--distances {distances}: {class_name} does not take distances with these parameters"
-            )
+        is_odd = chosen["metric"] != "precomputed" or "metric" not in known
+        refuse(is_odd, f"--distances {distances}: {class_name} does not take distances with these parameters")
     return estimator.set_params(**chosen)
 
 

@@ -32,11 +32,10 @@ class UsageError(ValueError):
     """A mistake on the command line that shows without a look at any file."""
 
 
-def refuse(*mistakes: tuple[Any, str]) -> None:
-    """Stop at the first of some mistakes, of which each has its condition."""
-    for is_made, message in mistakes:
-        if is_made:
-            raise UsageError(message)
+def refuse(is_mistake: Any, message: str) -> None:
+    """Stop at a mistake on the command line."""
+    if is_mistake:
+        raise UsageError(message)
 
 
 def say(text: str) -> None:
@@ -93,11 +92,9 @@ class Reading:
         """Return how a file is to be opened."""
         sep = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(self.sep, self.sep)
         is_odd = sep is not None and (len(sep) != 1 or sep in '"\r\n')
-        refuse(
-            (is_odd, f"--sep {sep}: give one character, such as ';', or tab"),
-            (self.decimal not in (None, ".", ","), f"--decimal {self.decimal}: give . or ,"),
-            (self.decimal == "," == sep, "--sep and --decimal are both a comma; they have to differ"),
-        )
+        refuse(is_odd, f"--sep {sep}: give one character, such as ';', or tab")
+        refuse(self.decimal not in (None, ".", ","), f"--decimal {self.decimal}: give . or ,")
+        refuse(self.decimal == "," == sep, "--sep and --decimal are both a comma; they have to differ")
         return {"ending": self.from_, "sep": sep, "decimal": self.decimal, "encoding": self.encoding}
 
     @property
@@ -142,7 +139,7 @@ class Encoded(Chosen):
             for pair in _split(text):
                 name, _, kind = pair.rpartition("=")
                 is_odd = kind not in KINDS or not name
-                refuse((is_odd, f"--columns {text}: write NAME=KIND with one of {', '.join(KINDS)}"))
+                refuse(is_odd, f"--columns {text}: write NAME=KIND with one of {', '.join(KINDS)}")
                 kinds[name.strip()] = kind
         return super().how() | {"encode": not self.no_encode, "kinds": kinds}
 
@@ -181,15 +178,13 @@ class Pictures:
     def folder(self, data: str) -> Path:
         """Return the folder of image files, if there are any."""
         folder, has_files = Path(self.images or Path(data).parent), self.image_column is not None
+        refuse(self.images and not has_files, "--images: name the column of the files with --image-column")
         refuse(
-            (self.images and not has_files, "--images: name the column of the files with --image-column"),
-            (self.image_shape and has_files, "--image-shape: not with --image-column; leave one of them out"),
-            (
-                has_files and data == "-" and not self.images,
-                "--image-column: a pipe has no folder; name that of the files with --images",
-            ),
-            (self.images and not folder.is_dir(), f"--images {self.images}: there is no such folder"),
+            self.image_shape and has_files, "--image-shape: not with --image-column; leave one of them out"
         )
+        mistake = "--image-column: a pipe has no folder; name that of the files with --images"
+        refuse(has_files and data == "-" and not self.images, mistake)
+        refuse(self.images and not folder.is_dir(), f"--images {self.images}: there is no such folder")
         return folder
 
 

@@ -236,27 +236,9 @@ def label_html(
     show: Show | None = None,
     n_jobs: int | None = None,
 ) -> str:
-    """Return the text of the page, which asks for nothing from outside.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        What it shows.
-    Z : ndarray of shape (n_samples, n_features)
-        Samples as they are compared.
-    labels : sequence of str or None
-        The labels that are known.
-    of_integers : bool
-        Whether these are integers.
-    commands : sequence of str
-        Lines that apply the labels which the page exports.
-    drawn : tuple
-        Coordinates of the samples on the map, and names of the axes.
-    show : callable, default=None
-        Returns the image of a sample, if it has one; None if no sample has.
-    n_jobs : int, default=None
-        Threads.
-    """
+    """Return the text of the page, which asks for nothing from outside."""
+    # Z are the samples as they are compared, `labels` those that are known, integers or not, `commands` lines
+    # that apply the labels which the page exports, `drawn` coordinates on the map and names of its axes.
     n, n_threads = len(Z), effective_n_jobs(n_jobs)
     if not 2 <= n <= MOST:
         raise ValueError(f"{sheet.name}: a page takes from 2 to {MOST:,} samples, not {n:,}; label a part")

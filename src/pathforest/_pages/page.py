@@ -25,27 +25,11 @@ def render(
     runs_core: bool = False,
     **values: Any,
 ) -> str:
-    """Return the text of a page.
-
-    Every value is escaped where it is written, so that no text of a file can become markup, unless the
-    template calls it safe.
-
-    Parameters
-    ----------
-    template : Path
-        A file that extends `page.html`. It has a block `lead`, a block for each section, by its name, and may
-        have a block `style` of CSS. The templates of its folder, and `pieces.html`, can be imported there.
-    title : str
-        The heading of the page.
-    sections : iterable of (name, title)
-        What is shown, in this order; blocks of other names are left out.
-    scripts : sequence of str, default=()
-        What the page runs. A browser refuses any other script.
-    runs_core : bool, default=False
-        Whether the page runs WebAssembly, which only its own scripts can hand over.
-    **values
-        What the template names; a name without a value is an error.
-    """
+    """Return the text of a page; no text of a file can become markup, unless the template calls it safe."""
+    # The template extends `page.html`. It has a block `lead`, a block for each section, by its name, of which
+    # `sections` (name, title) are shown, in this order, and may have a block `style` of CSS. It can import
+    # templates of its folder and `pieces.html`; what it names without a value is an error. Browsers refuse
+    # any script but `scripts`, which alone can hand over WebAssembly, if the page runs it.
     digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests) or "'none'"
     allowed += " 'wasm-unsafe-eval'" * runs_core

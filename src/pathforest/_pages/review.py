@@ -232,21 +232,9 @@ def review_html(
     show: Show | None = None,
     most: int | None = None,
 ) -> str:
-    """Return the text of the page, which asks for nothing from outside.
-
-    Parameters
-    ----------
-    review : Review
-        What was found.
-    command : str
-        The command that applies the decisions, or lines of Python that do.
-    settings : str
-        How the audit compared samples.
-    show : callable, default=None
-        Returns the image of a sample, if it has one; None if no sample has.
-    most : int, default=None
-        Suspects that are shown in full; by default at most 500, and fewer if they take much room.
-    """
+    """Return the text of the page, which asks for nothing from outside."""
+    # `command` applies the decisions, as do lines of Python; `settings` say how samples were compared; `most`
+    # suspects are shown in full, by default 500, and fewer if they take much room.
     table, issues, codes = review.table, review.issues, review.codes
     sizes = np.bincount(codes, minlength=len(review.classes)).tolist()
     classes = [
@@ -425,6 +413,4 @@ def _marks(values: np.ndarray, colours: Sequence[str]) -> list[tuple[str, str]]:
     """Place values on a line in per cent, from the smallest to the largest, the sample's own on top."""
     low, high = values.min(), values.max()
     shares = (values - low) / (high - low) if high > low else np.full(len(values), 0.5)
-    return [(colour, f"{100 * share:.0f}") for colour, share in zip(colours, shares.tolist(), strict=True)][
-        ::-1
-    ]
+    return list(zip(colours, [f"{100 * share:.0f}" for share in shares.tolist()], strict=True))[::-1]

@@ -184,10 +184,8 @@ def prepare(plan: Plan, task: Task, work: FoldWork, build: EngineFactory) -> Rea
     if callable(plan.template.membership):
         values = call_membership(plan.template.membership, data.X, data.labels.all())
     length = max(k, min(TREE_NEIGHBORS, len(data.X) - 1))
-    is_given, names = plan.takes_as_given(task.transform), None
-    if plan.representations[task.transform] is None:
-        names = plan.names  # a transformer has them itself
-    if plan.lists is not None and is_given and (np.diff(train) > 0).all():
+    names = plan.names if plan.representations[task.transform] is None else None  # transformers have them
+    if plan.lists is not None and plan.takes_as_given(task.transform) and (np.diff(train) > 0).all():
         graph = lists_of_part(plan.lists, train, data.engine, data.X, length, n_threads)
     else:
         graph = knn_graph(data.engine, length, n_threads)
@@ -290,8 +288,8 @@ def grow(ready: Ready, models: Sequence[FuzzyOPFClassifier]) -> Iterator[Forest]
         common = engine, ready.lists, ready.tree, ready.prototypes, model.membership_
         return compete(*common, model.competition, model.membership_side, model.sigma)
 
-    at_once = len(models) > 1 and engine.concurrent
-    return map_threads(compete_for, ready.part.data.n_threads if at_once else 1, models)
+    n_threads = ready.part.data.n_threads if len(models) > 1 and engine.concurrent else 1
+    return map_threads(compete_for, n_threads, models)
 
 
 def fitted(ready: Ready, cell: Cell, beta: float, forest: Forest) -> Any:
@@ -405,10 +403,9 @@ def score(
         if settings not in models:
             models[settings] = configure(ready, cell)
         served.setdefault(_key(models[settings]), []).append(position)
-    first = [models[cells[positions[0]][1:-1]] for positions in served.values()]
-    positions_of, X = list(served.values()), None
-    if plan.scorer is not None:
-        X = plan.shown_samples(task.fold)
+    positions_of = list(served.values())
+    first = [models[cells[positions[0]][1:-1]] for positions in positions_of]
+    X = None if plan.scorer is None else plan.shown_samples(task.fold)
     for place, forest, costs in class_costs(ready, first, counts, near, lambda part: report(part / 2)):
         given = given_probabilities(plan.betas, classes, costs.cost, y, ready.part.data.n_threads)
         losses = log_losses(given)
@@ -425,14 +422,7 @@ def score(
 
 
 def _scores(
-    plan: Plan,
-    fold: int,
-    ready: Ready,
-    cells: Sequence[Cell],
-    forest: Forest,
-    costs: ClassCosts,
-    r: int,
-    X: Any,
+    plan: Plan, fold: int, ready: Ready, cells: list[Cell], forest: Forest, costs: ClassCosts, r: int, X: Any
 ) -> np.ndarray:
     """Return the score of each cell for each beta, given cells that have these class costs in common."""
     # scikit-learn's scorers are called once, or per beta if they ask for probabilities; others may change

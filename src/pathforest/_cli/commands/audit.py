@@ -61,7 +61,7 @@ def audit(
       pathforest audit digits.csv --image-shape 8x8 --suspects suspects.csv --out review.html
     """
     if apply is not None:
-        refuse((kept is not None, "--kept: not with --apply, which looks for no suspects"))
+        refuse(kept is not None, "--kept: not with --apply, which looks for no suspects")
         _apply(data, apply, out, suspects, reading, as_json)
         return
     from pathforest._issues.find import find_issues
@@ -72,13 +72,9 @@ def audit(
     is_table, is_mixed = out is not None and split_ending(out)[0] in FORMATS, metric == models.MIXED
     # These look at standardised features, so the page does too.
     scale = method == "learned" or (method == "auto" and metric == "euclidean") or treated.scale
-    refuse(
-        (
-            is_mixed and method in {"learned", "thorough"},
-            f"--set method={method}: it needs numbers; leave out metric={metric}, or use 'fast'",
-        ),
-        (is_table, f"--out {out}: without --apply it is an HTML page; end its name with .html"),
-    )
+    mistake = f"--set method={method}: it needs numbers; leave out metric={metric}, or use 'fast'"
+    refuse(is_mixed and method in {"learned", "thorough"}, mistake)
+    refuse(is_table, f"--out {out}: without --apply it is an HTML page; end its name with .html")
     folder = pictures.folder(data)
     listing = None if suspects is None else TableOutput(suspects)
     check_outputs([out, suspects], [data, kept])
@@ -213,17 +209,11 @@ def _show(review: Review, out: str | None, suspects: str | None, images: Show | 
 def _apply(
     data: str, path: str, out: str | None, suspects: str | None, reading: options.Reading, as_json: bool
 ) -> None:
-    refuse(
-        (out is None, "--apply: name the cleaned table with --out"),
-        (suspects is not None, "--suspects: not with --apply, which looks for no suspects"),
-    )
+    refuse(out is None, "--apply: name the cleaned table with --out")
+    refuse(suspects is not None, "--suspects: not with --apply, which looks for no suspects")
     (_, wanted, _), (_, given, _) = format_of(data, reading.from_), format_of(out)
-    refuse(
-        (
-            wanted != given,
-            f"--out {out}: the cleaned table has the format of DATA, {wanted}; convert changes formats",
-        )
-    )
+    mistake = f"--out {out}: the cleaned table has the format of DATA, {wanted}; convert changes formats"
+    refuse(wanted != given, mistake)
     check_outputs([out], [data, path])
     with open_stream(data, **reading.format) as stream:
         column = tables.find_label(stream, reading.label)

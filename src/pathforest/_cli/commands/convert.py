@@ -78,7 +78,7 @@ def convert(
     if parts is not None:
         others = {"--normalize": normalize, "--metric": metric, "--features": chosen.features}
         for name, given in (others | {"--ignore": chosen.ignore, "a second file": data[1:]}).items():
-            refuse((given, f"--parts {parts}: not with {name}; parts have all columns of one file"))
+            refuse(given, f"--parts {parts}: not with {name}; parts have all columns of one file")
         _write_parts(data[0], Path(out), parts, seed, reading, as_json)
         return
     check_outputs([out], data)
@@ -144,8 +144,8 @@ def _shares(text: str) -> dict[str, Fraction]:
         is_name, size = name and name not in shares and Path(name).name == name, Fraction(0)
         with suppress(ValueError, ZeroDivisionError):
             size = Fraction(share if "e" not in share.lower() else "")  # 1e999999 takes forever
-        mistake = f"--parts {text}: {show(part)} is not a NAME=SHARE of its own, such as train=80"
-        refuse((not is_name or size <= 0, mistake))
+        is_odd = not is_name or size <= 0
+        refuse(is_odd, f"--parts {text}: {show(part)} is not a NAME=SHARE of its own, such as train=80")
         shares[name] = size
     return {name: share / sum(shares.values()) for name, share in shares.items()}
 

@@ -52,20 +52,14 @@ def label(
       pathforest label data.csv --label kind --apply decisions.csv --out labelled.csv
     """
     is_table, folder = split_ending(out)[0] in FORMATS, pictures.folder(data)
-    refuse(
-        (
-            apply is None and is_table,
-            f"--out {out}: without --apply it is an HTML page; end its name with .html",
-        ),
-        (
-            apply is not None and not is_table,
-            f"--out {out}: with --apply it is a table; end its name with .csv",
-        ),
-    )
+    wanted = "without --apply it is an HTML page; end its name with .html"
+    if apply is not None:
+        wanted = "with --apply it is a table; end its name with .csv"
+    refuse((apply is None) == is_table, f"--out {out}: {wanted}")
     check_outputs([out], [data, apply])
     how = pictures.left_out(encoded.how())
     axes = None if map is None else options.names(map)
-    refuse((axes and len(axes) != 2, f"--map {map}: name two columns of numbers, such as x,y"))
+    refuse(axes and len(axes) != 2, f"--map {map}: name two columns of numbers, such as x,y")
     samples = tables.read_samples(data, reading, **how, empty_labels="masked")
     known = [None if label is None else str(label) for label in samples.y.tolist()]
     table = decisions.fingerprint(samples.rows, samples.features)
@@ -102,11 +96,7 @@ def label(
 
 
 def _command(
-    data: str,
-    label: str,
-    reading: options.Reading,
-    encoded: options.Encoded,
-    pictures: options.Pictures,
+    data: str, label: str, reading: options.Reading, encoded: options.Encoded, pictures: options.Pictures
 ) -> str:
     """Return the command that applies the labels."""
     _, suffix, is_packed = format_of(data, reading.from_)

@@ -56,7 +56,7 @@ def predict(
     """
     rows = None if explain is None else _positions(explain)
     for name, given in {"--out": out, "--to": to, "--proba": proba, "--only": only}.items():
-        refuse((rows and given, f"--explain {explain}: not with {name}; it prints text, or JSON with --json"))
+        refuse(rows and given, f"--explain {explain}: not with {name}; it prints text, or JSON with --json")
     table = tables.TableOutput(out, to, as_json=as_json)
     tables.check_outputs([table.path], [model, data, distances])
     needs = "predict" if rows is None else "explain"
@@ -103,7 +103,7 @@ def _positions(text: str) -> list[int]:
     for part in text.split(","):
         found = RANGE.fullmatch(part.strip())
         first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-        refuse((first > last, f"--explain {text}: name samples by position from 0, such as 0,7 or 0-9"))
+        refuse(first > last, f"--explain {text}: name samples by position from 0, such as 0,7 or 0-9")
         positions.extend(range(first, last + 1))
     return positions
 

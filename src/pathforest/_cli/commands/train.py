@@ -57,27 +57,20 @@ def train(
       pathforest train titanic.csv --label survived --columns pclass=category --out titanic.pf
     """
     further = {"--learn": (learn, "opf"), "--prune": (prune, "opf"), "--unlabeled": (unlabeled, "semi")}
-    refuse(
-        (
-            estimator not in options.ESTIMATORS,
-            f"--estimator {estimator} is unknown; choose one of {options.LISTED}",
-        )
-    )
+    mistake = f"--estimator {estimator} is unknown; choose one of {options.LISTED}"
+    refuse(estimator not in options.ESTIMATORS, mistake)
     for name, (file, wanted) in (further | {"--table": (table, "fuzzy-cv")}).items():
-        refuse((file and estimator != wanted, f"{name} {file}: only --estimator {wanted} takes it"))
-        refuse(
-            (file and distances and name in further, f"{name} {file}: not with --distances; give features")
-        )
+        refuse(file and estimator != wanted, f"{name} {file}: only --estimator {wanted} takes it")
+        has_both = file and distances and name in further
+        refuse(has_both, f"{name} {file}: not with --distances; give features")
     mistake = f"--balance: only --estimator fuzzy-cv takes it; leave out --estimator {estimator}"
-    refuse((balance and estimator != "fuzzy-cv", mistake))
+    refuse(balance and estimator != "fuzzy-cv", mistake)
     model = models.make_estimator(
         options.ESTIMATORS[estimator], settings, scale=treated.scale, distances=distances
     )
-    refuse(
-        (not getattr(model, "refit", True), "--set refit=false: the model could not predict; leave it out")
-    )
+    refuse(not getattr(model, "refit", True), "--set refit=false: the model could not predict; leave it out")
     if balance:
-        refuse((model.class_weight is not None, "--balance: not with --set class_weight; choose one of them"))
+        refuse(model.class_weight is not None, "--balance: not with --set class_weight; choose one of them")
         model.set_params(class_weight="balanced")
     cells = None if table is None else tables.TableOutput(table)
     tables.check_outputs([out, table], [data, unlabeled, learn, prune, distances])
@@ -91,11 +84,9 @@ def train(
         distances=distances,
     )
     kinds = models.kinds_of(samples)
-    mistake = (
-        f"--learn {learn}: not with metric={models.MIXED} and a table with text or gaps; leave out --set "
-    )
-    is_mixed = learn and kinds and model.metric == models.MIXED
-    refuse((is_mixed, f"{mistake}metric, and text is encoded"))
+    is_mixed, taken = learn and kinds and model.metric == models.MIXED, f"metric={models.MIXED} and a table"
+    way_out = "leave out --set metric, and text is encoded"
+    refuse(is_mixed, f"--learn {learn}: not with {taken} with text or gaps; {way_out}")
     # Further files are read as this one was.
     read = partial(
         tables.read_samples,
@@ -158,12 +149,8 @@ def train(
     if evaluation:
         facts |= {"n_kept": len(model.cost_), "evaluation": evaluation}
         text += f"; {len(model.cost_)} samples in the model"
-    lines = [text, *models.rule_lines(encoding)]
-    for scores in evaluation:
-        line = (
-            "{file}: accuracy {before:.4f} with {n_before} samples before, {after:.4f} with {n_after} after"
-        )
-        lines.append(line.format(**scores))
+    line = "{file}: accuracy {before:.4f} with {n_before} samples before, {after:.4f} with {n_after} after"
+    lines = [text, *models.rule_lines(encoding), *(line.format(**scores) for scores in evaluation)]
     if search:
         balanced = f"balanced accuracy {search['balanced_accuracy']:.4f}"
         lines.append(f"{models.score_text(search)}, {balanced}, with {models.chosen_text(search)}")

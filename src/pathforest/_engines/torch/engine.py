@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -45,13 +45,7 @@ class TorchEngine(PythonEngine):
     """
 
     def __init__(
-        self,
-        X: np.ndarray,
-        metric: Metric,
-        name: str,
-        device: Any,
-        n_threads: int = 1,
-        samples: Any = None,
+        self, X: np.ndarray, metric: Metric, name: str, device: Any, n_threads: int = 1, samples: Any = None
     ) -> None:
         super().__init__(X, metric, name, n_threads)
         self._device = device
@@ -310,7 +304,8 @@ class _Search:
         )
         self._lengths = engine._squared_lengths(Q)
         self._n_wanted = k + (own is not None)  # each finds itself
-        self._has_kernels = len(Q) >= FEW and engine._has_kernels(self._n_wanted, engine.n_samples)
+        self._has_kernels_for = partial(engine._has_kernels, self._n_wanted)  # so many samples
+        self._has_kernels = len(Q) >= FEW and self._has_kernels_for(engine.n_samples)
         self._values, self._indices = np.full((len(Q), k), np.inf), np.full((len(Q), k), -1, dtype=np.int32)
 
     def answers(self) -> Lists:
@@ -331,7 +326,7 @@ class _Search:
             # Before all samples, unless there are few queries or samples for the work on each cell.
             in_cells = cells is not None and self._component is None
             in_cells = in_cells and len(self._Q) > WORTH_CELLS * self._engine.n_samples
-            in_cells = in_cells and self._is_worth_it(int(torch.bincount(cells.cell).max()))
+            in_cells = in_cells and self._has_kernels_for(int(torch.bincount(cells.cell).max()))
             if not in_cells:
                 yield self._by_tiles(False)
             if cells is not None and self._share_open > WORTH_CELLS:
@@ -348,20 +343,16 @@ class _Search:
 
     def _by_cells(self, cells: Cells, in_cells: bool) -> Iterator[_Way]:
         """Look from the centre of the query's cell, at samples in cells near it or at all."""
-        parts = list(pieces(len(self._Q), max(1, CONVERTED // self._Q.shape[1])))
-        lengths = [None if self._lengths is None else self._lengths[part] for part in parts]
-        seen = (self._see(self._Q[part], squares) for part, squares in zip(parts, lengths, strict=True))
+        parts = pieces(len(self._Q), max(1, CONVERTED // self._Q.shape[1]))
+        seen = (self._see(*self._taken(part)) for part in parts)
         own, gap = (array.cpu().numpy() for array in cells.of(seen))
         for number, centre in enumerate(cells.centres):
             way = self._by_tiles(False, centre)
             if in_cells:
                 members = cells.near[number][cells.cell.long()].nonzero()[:, 0].int()
-                if self._is_worth_it(len(members)) and len(members) < self._engine.n_samples:
+                if self._has_kernels_for(len(members)) and len(members) < self._engine.n_samples:
                     way = self._by_tiles(False, centre, members)._replace(gap=gap)
             yield way._replace(takes=own == number)
-
-    def _is_worth_it(self, n: int) -> bool:
-        return self._engine._has_kernels(self._n_wanted, n)
 
     def _by_tiles(self, split: bool, *part: Any) -> _Way:
         """Look at products where they are computed, which needs a kernel."""
@@ -416,30 +407,28 @@ class _Search:
 
     def _run(self, way: _Way, rows: np.ndarray) -> np.ndarray:
         block = self._engine._load(rows)
-        is_all = len(rows) == len(self._Q)
-        queries = self._Q if is_all else self._Q[block]
-        lengths = self._lengths if is_all or self._lengths is None else self._lengths[block]
+        queries, lengths = (self._Q, self._lengths) if len(rows) == len(self._Q) else self._taken(block)
         pairs, is_open = way.find(self._see(queries, lengths), block)
         best = self._settle(queries, lengths, self._allowed(pairs, block))
         if self._reach is not None:  # estimates let some through
             beyond = best[0] > self._engine._load(self._reach[rows])[:, None]
             best[0].masked_fill_(beyond, torch.inf), best[1].masked_fill_(beyond, -1)
         is_open = is_open.cpu().numpy()
-        if way.gap is not None:
-            is_open |= self._may_miss(best[0][:, -1].cpu().numpy(), rows, way.gap[rows])
-        is_range = rows[-1] - rows[0] == len(rows) - 1  # they ascend
+        if way.gap is not None:  # samples not looked at may be as near as the last of the answers
+            last, scaling = best[0][:, -1].cpu().numpy(), self._engine._scaling
+            last = last if self._reach is None else np.minimum(last, self._reach[rows])
+            squares = self._engine._squares(last) * scaling.scale**2 * (1 + 1e-6)
+            is_open |= ~(squares + 4 * scaling.noise < way.gap[rows])
+        is_whole = rows[-1] - rows[0] == len(rows) - 1 and not is_open.any()  # rows ascend
         for found, target in zip(best, (self._values, self._indices), strict=True):
-            if is_range and not is_open.any():
+            if is_whole:
                 torch.from_numpy(target[rows[0] : rows[-1] + 1]).copy_(found)
             else:
                 target[rows[~is_open]] = found.cpu().numpy()[~is_open]
         return rows[is_open]
 
-    def _may_miss(self, last: np.ndarray, rows: np.ndarray, gap: np.ndarray) -> np.ndarray:
-        """Tell where samples that have not been looked at may be as near as the last of the answers."""
-        scaling = self._engine._scaling
-        last = last if self._reach is None else np.minimum(last, self._reach[rows])
-        return ~(self._engine._squares(last) * scaling.scale**2 * (1 + 1e-6) + 4 * scaling.noise < gap)
+    def _taken(self, rows: Any) -> tuple[Any, Any]:
+        return self._Q[rows], None if self._lengths is None else self._lengths[rows]
 
     def _see(self, queries: Any, lengths: Any) -> Any:
         """Return queries as estimates see them."""
@@ -479,10 +468,8 @@ class _Search:
         # Pairs come in the order in which equal offers win; two stable sorts keep it.
         order = offers.argsort(stable=True)
         order = order[pairs.query[order].argsort(stable=True)]
-        counts = torch.bincount(pairs.query, minlength=len(queries))
-        first = counts.cumsum(0) - counts
-        query = pairs.query[order]
-        rank = torch.arange(len(order), device=order.device) - first[query]
+        counts, query = torch.bincount(pairs.query, minlength=len(queries)), pairs.query[order]
+        rank = torch.arange(len(order), device=order.device) - (counts.cumsum(0) - counts)[query]
         is_best = rank < self._k
         order, query, rank = order[is_best], query[is_best], rank[is_best]
         shape = (len(queries), self._k)
