@@ -4,7 +4,9 @@
 #include "pathforest/ties.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace pathforest {
@@ -221,14 +223,13 @@ class Auction {
     Auction(const Classes& classes, const Order& order, const WinRule& rule, Index r)
         : classes_(&classes), order_(&order), rule_(&rule), r_(r), best_(r), bid_(r) {}
 
-    void open(Index query) {
-        without_ = rule_->without.empty() ? none : rule_->without[as_size(query)];
+    // Returns the class that is left out, or none.
+    Index open(Index query) {
         best_.mean = infinity;
         std::fill(best_.offers.begin(), best_.offers.end(), infinity);
         std::fill(best_.samples.begin(), best_.samples.end(), none);
+        return rule_->without.empty() ? none : rule_->without[as_size(query)];
     }
-
-    bool admits(Index code) const { return code != without_; }
 
     // The smallest offer of a winner is not larger: a mean is not below its smallest term, but for rounding.
     double limit() const { return best_.mean * (1 + 1e-9); }
@@ -265,17 +266,23 @@ class Auction {
     const Order* order_;
     const WinRule* rule_;
     Index r_;
-    Index without_ = none;
     Bid best_, bid_;
 };
 
 // Samples class by class, so that the members of one can be asked together.
-template <class T>
+template <class Engine>
 class Members {
   public:
-    Members(const KdTreeEngine<T>& engine, const Classes& classes)
-        : engine_(engine), classes_(classes),
-          blocks_(rows(engine).data(), engine.n_samples(), engine.n_features(), Order(classes.sample)) {}
+    using T = typename Engine::Value;
+
+    Members(const Engine& engine, const Classes& classes)
+        : engine_(engine), classes_(classes), blocks_(kept_so(engine, classes)) {
+        if (blocks_ != nullptr) return;
+        copy_.emplace(rows(engine).data(), engine.n_samples(), engine.n_features(), Order(classes.sample));
+        blocks_ = &*copy_;
+    }
+    Members(const Members&) = delete;
+    Members& operator=(const Members&) = delete;
 
     // Lets a class bid for a query; `distances` is memory.
     void bid(Index code, const double* query, std::vector<double>& distances, Auction& auction) const {
@@ -284,7 +291,7 @@ class Members {
         const Metric& metric = engine_.metric();
         distances.resize(at(last - first, lanes));
         for (Index b = first; b < last; ++b) {
-            engine_.kernels().block(query, blocks_.block(b), blocks_.n_features, metric.terms(), infinity,
+            engine_.kernels().block(query, blocks_->block(b), blocks_->n_features, metric.terms(), infinity,
                                     distances.data() + at(b - first, lanes));
         }
         auction.bid(
@@ -292,10 +299,15 @@ class Members {
     }
 
   private:
-    static std::vector<T> rows(const KdTreeEngine<T>& engine) {
+    // The engine's own blocks where it keeps them so.
+    static const Blocks<T>* kept_so(const Engine& engine, const Classes& classes) {
+        return engine.order().sample == classes.sample ? &engine.blocks() : nullptr;
+    }
+
+    static std::vector<T> rows(const Engine& engine) {
         std::vector<T> values;
         values.reserve(at(engine.n_samples(), engine.n_features()));
-        typename KdTreeEngine<T>::Query query;
+        typename Engine::Query query;
         for (Index sample = 0; sample < engine.n_samples(); ++sample) {
             engine.ask_sample(sample, query);
             for (const double value : query.values) values.push_back(static_cast<T>(value));
@@ -303,81 +315,84 @@ class Members {
         return values;
     }
 
-    const KdTreeEngine<T>& engine_;
+    const Engine& engine_;
     const Classes& classes_;
-    Blocks<T> blocks_;
+    const Blocks<T>* blocks_;
+    std::optional<Blocks<T>> copy_;
 };
 
-// What all queries read of a forest in a tree.
-template <class T>
+// What all queries read of a forest.
+template <class Engine>
 struct Bidders {
-    Members<T> members;
+    Members<Engine> members;
     Rivals forest;
     std::vector<double> least_cost;  // below each node
 };
 
-// What a thread needs for one query after the other.
-template <class T>
-struct Scratch {
+// What is kept of one query during a search.
+struct State {
     Auction auction;
-    std::vector<Index> called;  // per class the last query that it was called for
-    std::vector<double> distances;
-    typename KdTreeEngine<T>::Query query;
-    Index number = none;  // of the query
+    std::vector<bool> called;  // per class
+    std::vector<double> query;
+    std::vector<double> distances;  // of those that bid
 };
 
-// Calls a class when one of its samples is met that could make it win.
-template <class T>
+// Calls a class when one of its samples is met that could make it win. Scouts share the state: a class bids
+// by exact distances, whatever it was called for.
+template <class Engine>
 class Caller : public PolicyDefaults {
   public:
     static constexpr bool nearest_first = false;
 
-    Caller(const Bidders<T>& bidders, Scratch<T>& scratch) : bidders_(&bidders), scratch_(&scratch) {}
+    Caller(const Bidders<Engine>& bidders, std::shared_ptr<State> state)
+        : bidders_(&bidders), state_(std::move(state)) {}
 
     double limit(Index node) const {
-        const double limit = scratch_->auction.limit();
+        const double limit = state_->auction.limit();
         return bidders_->least_cost[as_size(node)] > limit ? -1.0 : limit;
     }
     double promise(Index node, double least_distance) const {
         return std::max(bidders_->least_cost[as_size(node)], least_distance);
     }
+    bool wants(Index sample) const { return !state_->called[code(sample)]; }
     void offer(Index sample, double distance) {
-        if (std::max(bidders_->forest.cost[as_size(sample)], distance) > scratch_->auction.limit()) return;
-        const Index code = bidders_->forest.code[as_size(sample)];
-        if (std::exchange(scratch_->called[as_size(code)], scratch_->number) == scratch_->number) return;
-        if (scratch_->auction.admits(code))
-            bidders_->members.bid(code, scratch_->query.values.data(), scratch_->distances,
-                                  scratch_->auction);
+        if (!wants(sample)) return;
+        if (std::max(bidders_->forest.cost[as_size(sample)], distance) > state_->auction.limit()) return;
+        state_->called[code(sample)] = true;
+        bidders_->members.bid(static_cast<Index>(code(sample)), state_->query.data(), state_->distances,
+                              state_->auction);
     }
+    const Auction& auction() const { return state_->auction; }
 
   private:
-    const Bidders<T>* bidders_;
-    Scratch<T>* scratch_;
-};
-static_assert(Policy<Caller<double>>);
+    std::size_t code(Index sample) const { return as_size(bidders_->forest.code[as_size(sample)]); }
 
-// Where a tree passes over most samples, only classes that have one near enough to win need to bid.
-template <class T>
-void cheapest_near(const KdTreeEngine<T>& engine, Rows<T> queries, const Rivals& forest,
-                   const Classes& classes, const Auction& auction, Index r, std::span<double> offers,
-                   std::span<Index> samples, Control& control) {
-    const Bidders<T> bidders{Members<T>(engine, classes), forest,
-                             engine.summarise(std::vector<double>(forest.cost.begin(), forest.cost.end()),
-                                              [](double a, double b) { return std::min(a, b); })};
-    constexpr Index together = 32;
-    parallel_for(
-        (queries.count + together - 1) / together, control,
-        [&] { return Scratch<T>{auction, std::vector<Index>(as_size(forest.n_classes), none), {}, {}}; },
-        [&](Index task, Scratch<T>& scratch, const Pause& pause) {
-            const Index end = std::min(queries.count, (task + 1) * together);
-            for (Index i = task * together; i < end; ++i) {
-                scratch.number = i;
-                engine.ask(queries.row(i), scratch.query);
-                scratch.auction.open(i);
-                Caller caller(bidders, scratch);
-                engine.search(&scratch.query, &caller, 1, pause);
-                scratch.auction.write(offers.data() + at(i, r), samples.data() + at(i, r));
-            }
+    const Bidders<Engine>* bidders_;
+    std::shared_ptr<State> state_;
+};
+static_assert(Policy<Caller<KdTreeEngine<double>>>);
+
+// Only classes that have a sample near enough to win need to bid.
+template <class Engine, class T>
+void cheapest_near(const Engine& engine, Rows<T> queries, const Rivals& forest, const Classes& classes,
+                   const Auction& auction, Index r, std::span<double> offers, std::span<Index> samples,
+                   Control& control) {
+    const Bidders<Engine> bidders{
+        {engine, classes},
+        forest,
+        engine.summarise(std::vector<double>(forest.cost.begin(), forest.cost.end()),
+                         [](double a, double b) { return std::min(a, b); })};
+    search_rows(
+        engine, queries, control,
+        [&](Index i) {
+            State state{auction, std::vector<bool>(as_size(forest.n_classes)), {}, {}};
+            state.query.assign(queries.row(i), queries.row(i) + queries.width);
+            const Index without = state.auction.open(i);
+            if (without != none) state.called[as_size(without)] = true;
+            return Caller<Engine>(bidders, std::make_shared<State>(std::move(state)));
+        },
+        [&](Index i, const Caller<Engine>& caller) {
+            caller.auction().write(offers.data() + at(i, r), samples.data() + at(i, r));
         });
 }
 
@@ -390,17 +405,18 @@ void cheapest_class(const AnyEngine& any, Rows<T> queries, const Rivals& forest,
     const Order order({forest.order.begin(), forest.order.end()});
     const Auction auction(classes, order, rule, r);
     if constexpr (std::is_floating_point_v<T>) {
-        if (const auto* tree = std::get_if<KdTreeEngine<T>>(&any)) {
-            cheapest_near(*tree, queries, forest, classes, auction, r, offers, samples, control);
-            return;
-        }
+        const auto search = [&](const auto& engine) {
+            cheapest_near(engine, queries, forest, classes, auction, r, offers, samples, control);
+        };
+        if (const auto* tree = std::get_if<KdTreeEngine<T>>(&any)) return search(*tree);
+        if (const auto* brute = std::get_if<BruteEngine<T>>(&any)) return search(*brute);
     }
     scan(
         any, queries, control, [&] { return auction; },
         [&](Index query, const double* distances, Auction& own) {
-            own.open(query);
+            const Index without = own.open(query);
             for (Index code = 0; code < forest.n_classes; ++code) {
-                if (!own.admits(code) || classes.smallest(code, distances) > own.limit()) continue;
+                if (code == without || classes.smallest(code, distances) > own.limit()) continue;
                 own.bid(code, [&](Index i) { return distances[classes.sample[as_size(i)]]; });
             }
             own.write(offers.data() + at(query, r), samples.data() + at(query, r));

@@ -31,6 +31,7 @@ class BruteEngine : public FlatEngine {
     const Metric& metric() const { return metric_; }
     const Kernels<T>& kernels() const { return kernels_; }
     const Panels<T>& panels() const { return panels_; }
+    const Blocks<T>& blocks() const { return panels_.blocks(); }
 
     void ask_sample(Index sample, Query& query) const {
         const Index position = order().position[as_size(sample)];

@@ -37,6 +37,7 @@ class KdTreeEngine {
     Index n_nodes() const { return static_cast<Index>(nodes_.size()); }
     const Metric& metric() const { return metric_; }
     const Kernels<T>& kernels() const { return kernels_; }
+    const Blocks<T>& blocks() const { return blocks_; }
 
     // Neighbouring positions hold neighbouring samples: work in this order stays in cache.
     Index sample_at(Index position) const { return order_.sample[as_size(position)]; }
