@@ -123,7 +123,7 @@ def test_what_was_kept_is_no_suspect_again_unless_it_has_changed(table):
     before = facts(f"{AUDIT} --suspects suspects.csv")["suspects"]
     rows = [int(row) for row in decide({0: "keep", 1: "keep", 2: "drop"})["row"]]
     table.loc[rows[1], "name"] = "renamed"  # another row now
-    table.iloc[::-1].to_csv("noisy.csv", index=False)  # and the table, in another order
+    table.iloc[::-1, ::-1].to_csv("noisy.csv", index=False)  # and the table, in another order
     found = facts(f"{AUDIT} --kept decisions.csv")
     assert found["n_kept"] == 1
     assert {149 - one["row"] for one in found["suspects"]} == {one["row"] for one in before} - {rows[0]}
