@@ -1,9 +1,8 @@
 """How a study runs: every unit is measured once, and tables of all units are written to docs/results.
 
-A study is three functions. `units(repeats)` lists what can be measured on its own, as tuples of plain
-values that begin with the name of a dataset; `measure(*unit)` returns rows; `report(table)` maps names of
-files to texts. What the same code and versions have measured is kept in build/studies: a run that was
-stopped resumes. A run that measured only a part prints its tables and writes none.
+`units(repeats)` lists what can be measured on its own, as tuples of plain values that begin with the name of
+a dataset; `measure(*unit)` returns rows; `report(table)` maps names of files to texts. What the same code and
+versions have measured is kept in build/studies, so that a run resumes. One of a part only prints its tables.
 """
 
 import json
@@ -14,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -93,10 +93,8 @@ def recorded(file: Path) -> list[dict[str, Any]]:
     """Read what was measured before; a line that was not finished is left out."""
     kept = []
     for text in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
-        try:
+        with suppress(ValueError):
             kept.append(json.loads(text))
-        except ValueError:
-            continue
     return kept
 
 

@@ -4,6 +4,7 @@ import os
 import platform
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
@@ -35,10 +36,8 @@ def versions(packages: Sequence[str]) -> dict[str, str]:
     """Return the version of Python and of each package that is installed."""
     found = {"Python": platform.python_version()}
     for name in packages:
-        try:
+        with suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return found
 
 

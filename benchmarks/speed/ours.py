@@ -151,19 +151,6 @@ def both(**params: Any) -> Contender:
     return ours(lambda p, threads: lambda: OPFClassifier(**params).fit(p.X, p.y).predict(p.queries), accuracy)
 
 
-def on_few_rows(contender: Contender, n_rows: int) -> Contender:
-    """Do the same work on as many samples with `n_rows` distinct rows."""
-
-    def few(problem: Problem) -> Problem:
-        rows = np.random.default_rng(0).integers(0, n_rows, len(problem.X))
-        return Problem(problem.X[rows], problem.y[rows], problem.queries[rows], problem.answers[rows])
-
-    return ours(
-        lambda problem, threads: contender.prepare(few(problem), threads),
-        lambda problem, result: contender.score(few(problem), result),
-    )
-
-
 OURS = {
     "OPFClassifier.fit": fit(OPFClassifier),
     "OPFClassifier.fit, cosine": fit(OPFClassifier, metric="cosine"),
@@ -177,7 +164,6 @@ OURS = {
     "FuzzyOPFClassifierCV.fit": fit(FuzzyOPFClassifierCV),
     "FuzzyOPFClassifierCV.predict": predict("predict", _searched),
     "its best model's predict": predict("predict", lambda p, threads: _searched(p, threads).best_estimator_),
-    "FuzzyOPFClassifier.fit, defaults": fit(FuzzyOPFClassifier),
     "OPFSemiSupervisedClassifier.fit": ours(_prepare_few_labels, _score_model),
     "k* search alone": ours(
         _prepare_k_search, lambda problem, found: {"best_k": found[0], "tried": len(found[1])}
@@ -206,7 +192,3 @@ OURS = {
     "fit + predict": both(metric="log_sqeuclidean", n_jobs=1),  # OPFython's way
     "fit + predict, defaults": both(),
 }
-
-FEW_ROWS = (10, 10_000)
-ON_FEW_ROWS = ("OPFClassifier.fit", "FuzzyOPFClassifier.fit, defaults", "predict")
-OURS |= {f"{work}, {n} rows": on_few_rows(OURS[work], n) for work in ON_FEW_ROWS for n in FEW_ROWS}

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from benchmarks.speed.contender import Contender
 from benchmarks.speed.data import Spec
-from benchmarks.speed.ours import FEW_ROWS, ON_FEW_ROWS, OURS
+from benchmarks.speed.ours import OURS
 from benchmarks.speed.peers import PEERS
 
 CONTENDERS: dict[str, Contender] = OURS | PEERS
@@ -115,13 +115,6 @@ ROWS = [
         )
         for kind in ("text", "uniform text")
         for metric in (", cosine", "")
-    ),
-    # The same number of samples with few distinct rows, against samples that are all distinct.
-    *(
-        Row(f"{work}, {n_rows} rows", data, (_bar(work, 2.0),))
-        for data in (_mixture(100_000, 2), _mixture(20_000, 20))
-        for work in ON_FEW_ROWS
-        for n_rows in FEW_ROWS
     ),
     # Without a bar: other data, and the Python library for the same models, on few samples as it is slow.
     Row(_FIT, Spec("uniform", 100_000, 2), (_bar(_EMST), _bar(_HDBSCAN), _bar(_KDTREE_10))),

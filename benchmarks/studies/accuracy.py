@@ -2,9 +2,7 @@
 
 Each dataset is split 80 to 20, stratified, several times; features are standardised on the training part;
 0, 10 and 20 % of the training labels are changed to another class, uniformly; test labels stay clean. All
-tuning happens inside the training part. The datasets that something was chosen on and those of `REPORT`,
-which nothing was chosen on, are reported apart. All classifiers of a repeat run one after another in one
-process, so that their times compare.
+tuning happens inside the training part. The datasets of `REPORT`, which nothing was chosen on, are apart.
 """
 
 import time
@@ -15,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import wilcoxon
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
@@ -37,8 +34,6 @@ MEASURES = {
     "log_loss": ("log loss", ".3f"),
     "seconds": ("tuning, s", ".2f"),
 }
-DEFAULT, OPF = "**FuzzyOPFClassifierCV**, default", "OPF"
-RIVALS = ("SVM-RBF, tuned", "random forest", "LightGBM")
 
 Model = Any
 Fit = Callable[[np.ndarray, np.ndarray, int], Model]  # (X, y, seed) -> fitted
@@ -99,7 +94,7 @@ def _calibrated(method: str, X: np.ndarray, y: np.ndarray, seed: int) -> Model:
 CLASSIFIERS: dict[str, Fit] = {
     "OPF": lambda X, y, seed: OPFClassifier().fit(X, y),
     "Fuzzy OPF (paper)": _paper,
-    DEFAULT: partial(_ours, "auto"),
+    "**FuzzyOPFClassifierCV**, default": partial(_ours, "auto"),
     "**FuzzyOPFClassifierCV**, `None`": partial(_ours, None),
     "1-NN": lambda X, y, seed: KNeighborsClassifier(1).fit(X, y),
     "kNN, tuned": _tuned_knn,
@@ -174,7 +169,7 @@ def measure(name: str, noise: float, repeat: int) -> list[study.Row]:
 
 
 def report(table: pd.DataFrame) -> dict[str, str]:
-    """Write means and ranks for both groups of datasets, and the comparisons on the first."""
+    """Write means and ranks for both groups of datasets, and how good probabilities are on the first."""
     groups = {"accuracy": table[table.set.isin(REPORT)], "accuracy_chosen": table[~table.set.isin(REPORT)]}
     files = {name: overview(means_of(group)) for name, group in groups.items() if len(group)}
     means = (
@@ -185,7 +180,7 @@ def report(table: pd.DataFrame) -> dict[str, str]:
         for name in CLASSIFIERS
     ]
     header = ["log loss / Brier / ECE", *(f"{noise:.0%} wrong" for noise in NOISE)]
-    return files | {"calibration": markdown(header, rows), "accuracy_tests": tests(groups["accuracy"])}
+    return files | {"calibration": markdown(header, rows)}
 
 
 def means_of(table: pd.DataFrame) -> pd.DataFrame:
@@ -216,46 +211,6 @@ def overview(means: pd.DataFrame) -> str:
     return "\n".join(
         [head(["", *names, "mean rank", *blank]), line(["wrong training labels", *shares]), *map(line, rows)]
     )
-
-
-def tests(table: pd.DataFrame) -> str:
-    """Compare the default with its rivals, p-values corrected by Holm's method, and ours with plain OPF."""
-    means = means_of(table)
-    gaps: dict[Any, pd.Series] = {}
-    for noise, rival in product(NOISE, RIVALS):
-        values = accuracies(means, noise)
-        gaps[rival, noise] = (values[DEFAULT] - values[rival]).round(12)
-    p = holm({key: float(wilcoxon(gap).pvalue) if gap.any() else 1.0 for key, gap in gaps.items()})
-    rows = []
-    for rival in RIVALS:
-        gains = ", ".join(f"{gaps[rival, noise].mean():+.2f}" for noise in NOISE)
-        values = ", ".join(f"{p[rival, noise]:.3f}" for noise in NOISE)
-        rows.append([f"{DEFAULT} above {rival}", f"{gains}; p = {values}"])
-    for name in (name for name in CLASSIFIERS if name.startswith("**")):
-        worse = [
-            f"{dataset} at {100 * noise:.0f} %"
-            for (dataset, noise), here in table.groupby(["set", "noise"])
-            if worse_than_opf(here.pivot(index="repeat", columns="classifier", values="accuracy"), name)
-            < 0.05
-        ]
-        rows.append([f"{name} significantly worse than OPF (uncorrected)", ", ".join(worse) or "never"])
-    return markdown(["comparison", "measured at 0, 10, 20 %"], rows, 2)
-
-
-def holm(values: dict[Any, float]) -> dict[Any, float]:
-    """Correct p-values by Holm's method."""
-    corrected, largest = {}, 0.0
-    for place, key in enumerate(sorted(values, key=values.__getitem__)):
-        largest = max(largest, min(1.0, (len(values) - place) * values[key]))
-        corrected[key] = largest
-    return corrected
-
-
-def worse_than_opf(runs: pd.DataFrame, name: str) -> float:
-    """Give the p-value of one of ours being worse, over repeats, one-sided; 1 if it is not worse."""
-    if runs[name].mean() >= runs[OPF].mean():
-        return 1.0
-    return float(wilcoxon(runs[name], runs[OPF], alternative="less").pvalue)
 
 
 if __name__ == "__main__":

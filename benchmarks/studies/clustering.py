@@ -4,8 +4,7 @@ Shapes with three seeds each, twelve Gaussians that overlap, single blobs of fou
 classes are taken for clusters: standardised, at most 3,000 samples. The score is the adjusted Rand index with
 the true clusters, over the samples that have one. All methods have their defaults. HDBSCAN runs with
 min_cluster_size 5 and 15, and samples that it leaves out go to the cluster of the nearest one that it keeps;
-"best" is the better of the two on each set, a choice that takes the truth. k-means is given the true number.
-Nothing was chosen on these sets; the shapes were written before anything was measured on them.
+"best" is the better of the two on each set, a choice that takes the truth. Nothing was chosen on these sets.
 """
 
 from collections.abc import Callable, Iterator, Sequence

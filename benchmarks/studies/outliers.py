@@ -1,10 +1,8 @@
 """Our outlier detector beside scikit-learn's: python -m benchmarks.studies.outliers.
 
-Each set holds normal samples and a few outliers; the detectors see both, without labels, and are compared by
-the area under the ROC curve of their scores of the same samples. All run with their defaults, isolation
-forests with ten seeds. Features are standardised. A second table says what the threshold of each detector's
-own choice calls outliers. The mean distance to 20 neighbours is the plainest of all scores. PATHFOREST_DATA
-may name a folder with landsat_ad.csv.gz and thyroid_ad.csv.gz.
+The detectors see normal samples and a few outliers, without labels, and are compared by the area under the
+ROC curve of their scores of the same samples. All run with their defaults, isolation forests with ten seeds.
+Features are standardised. A second table says what each calls outliers by a threshold of its own choice.
 """
 
 from collections.abc import Callable, Iterator

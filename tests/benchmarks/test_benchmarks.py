@@ -1,4 +1,4 @@
-"""The benchmarks: what is interrupted resumes, contenders take turns, and studies measure what they say."""
+"""The benchmarks: what is interrupted resumes, and contenders take turns."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +11,6 @@ pytest.importorskip("pandas")
 from benchmarks import study
 from benchmarks.speed import measure
 from benchmarks.speed.contender import Contender
-from benchmarks.studies import accuracy
 
 
 def echo(name, number):
@@ -44,9 +43,3 @@ def test_contenders_take_turns(monkeypatch):
     monkeypatch.setattr(measure, "SHORTEST", 0.0)
     assert [len(one.times) for one in measure.race(None, racers, 1, 3).values()] == [3, 3]
     assert "".join(calls[-6:]) == "ababab"
-
-
-def test_holm_multiplies_the_smallest_p_value_most_and_keeps_the_order():
-    assert accuracy.holm({"a": 0.04, "b": 0.01, "c": 0.03}) == pytest.approx(
-        {"b": 0.03, "c": 0.06, "a": 0.06}
-    )

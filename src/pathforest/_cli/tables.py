@@ -239,8 +239,7 @@ def check_outputs(outputs: Sequence[str | None], inputs: Sequence[str | None]) -
         if path is not None:
             check_writable(path)
             taken = next((other for other in known if _is_same(path, other)), None)
-            if taken is not None:
-                raise ValueError(f"{path}: writing it would replace {taken}; name another file")
+            demand(taken is None, f"{path}: writing it would replace {taken}; name another file")
             known.append(path)
 
 

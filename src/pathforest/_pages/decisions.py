@@ -65,10 +65,8 @@ def read_decisions(path: str, known: Sequence[str | None], table: str, *, of_int
     def take(row: int, _: str, given: str, decision: str, change_to: str) -> None:
         label = known[row]
         if as_label(given, of_integers=of_integers) != label:
-            raise ValueError(
-                f"the label of row {row} is {show(label)}, not {show(given)}; is --label the same as in the "
-                "audit?"
-            )
+            said = f"the label of row {row} is {show(label)}, not {show(given)}"
+            raise ValueError(f"{said}; is --label the same as in the audit?")
         change_to = as_label(change_to, of_integers=of_integers)
         action = decision.strip().lower()
         if action in (KEEP, DROP):

@@ -277,7 +277,7 @@ def label_html(
         n_features=Z.shape[1],
         n_given=int((arrays["given"] >= 0).sum()),
         axes=axes,
-        blobs={name: _packed(blob) for name, blob in blobs.items()},
+        blobs={k: base64.b64encode(gzip.compress(blob, 6, mtime=0)).decode() for k, blob in blobs.items()},
         data={
             "table": sheet.fingerprint,
             "label": sheet.label,
@@ -289,7 +289,3 @@ def label_html(
         },
         command="\n".join(map(escape, commands)),
     )
-
-
-def _packed(blob: bytes) -> str:
-    return base64.b64encode(gzip.compress(blob, 6, mtime=0)).decode()

@@ -3,10 +3,8 @@
 A set is looked for in a folder, then in the cache, then downloaded. It is kept in memory until its content
 has been verified, and moves into the cache in one step, so no failure leaves anything behind.
 
-The checksums are of the content, as `content_sha256` defines it, and were taken from copies of the sets. They
-are not of the files at the addresses: archives pack their files anew from time to time, and these addresses
-could not be reached when the checksums were taken. A set that matches holds the same numbers in the same
-order, whatever file it came in.
+The checksums are of the content, as `content_sha256` defines it, and were taken from copies of the sets, not
+from the addresses, which could not be reached: a set that matches holds the same numbers in the same order.
 """
 
 from __future__ import annotations

@@ -136,10 +136,8 @@ def _facts(classes: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> dict
 
 def _show_classes(facts: dict[str, Any]) -> None:
     names = [str(label) for label in facts["classes"]]
-    shown = [
-        ["-" if np.isnan(share) else f"{share:.4f}" for share in facts[name]]
-        for name in ("recall", "precision")
-    ]
+    shares = (facts["recall"], facts["precision"])
+    shown = [["-" if np.isnan(share) else f"{share:.4f}" for share in found] for found in shares]
     columns = [names, list(map(str, facts["samples"])), *shown]
     header = ["class", "samples", "recall", "precision"]
     if len(names) <= WIDEST:

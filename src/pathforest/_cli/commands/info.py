@@ -59,8 +59,7 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
         "columns": models.rule_facts(loaded.table),
         "params": params,
     }
-    is_precomputed = params.get("metric") == "precomputed"
-    what = "distances" if is_precomputed else "features"
+    what = "distances" if params.get("metric") == "precomputed" else "features"
     lines = [f"{path}: {facts['estimator']}, {loaded.n_features} {what}"]
     for fact, text, *names in COUNTED:
         counted = next((getattr(model, name) for name in names if hasattr(model, name)), None)
@@ -75,7 +74,7 @@ def _show_model(path: str, loaded: Any, as_json: bool) -> None:
         lines.append(f"before the model: {steps}")
     if loaded.table is not None:
         lines += ["columns:", *models.rule_lines(loaded.table)]
-    elif loaded.names and not is_precomputed:
+    elif loaded.names and what == "features":
         lines.append(f"features: {listed(loaded.names, SHOWN, tables.visible)}")
     if loaded.label is not None:
         lines.append(f"label: {tables.visible(loaded.label)}")

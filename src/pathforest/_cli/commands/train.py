@@ -65,9 +65,8 @@ def train(
         refuse(has_both, f"{name} {file}: not with --distances; give features")
     mistake = f"--balance: only --estimator fuzzy-cv takes it; leave out --estimator {estimator}"
     refuse(balance and estimator != "fuzzy-cv", mistake)
-    model = models.make_estimator(
-        options.ESTIMATORS[estimator], settings, scale=treated.scale, distances=distances
-    )
+    name = options.ESTIMATORS[estimator]
+    model = models.make_estimator(name, settings, scale=treated.scale, distances=distances)
     refuse(not getattr(model, "refit", True), "--set refit=false: the model could not predict; leave it out")
     if balance:
         refuse(model.class_weight is not None, "--balance: not with --set class_weight; choose one of them")
