@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -18,7 +17,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
@@ -44,11 +42,10 @@ def main(
     options.add_argument("--repeats", type=int, default=repeats, help="splits or draws of each dataset")
     options.add_argument("--only", metavar="TEXT", default="", help="datasets whose name contains this")
     options.add_argument("--jobs", type=int, default=1, help="processes, of one thread each")
-    options.add_argument("--minutes", type=float, default=np.inf, help="start nothing after this time")
     args = options.parse_args()
     every = list(units(args.repeats))
     wanted = [unit for unit in every if args.only in unit[0]]
-    found = measured(FOLDER / f"{name}.jsonl", wanted, measure, args.jobs, 60 * args.minutes)
+    found = measured(FOLDER / f"{name}.jsonl", wanted, measure, args.jobs)
     if not found:
         sys.exit("no results yet")
     source = f"`python -m benchmarks.studies.{name}`, {processor()}, {today()}, " + ", ".join(
@@ -63,10 +60,10 @@ def main(
 
 
 def measured(
-    file: Path, units: list[Unit], measure: Callable[..., list[Row]], jobs: int, seconds: float
+    file: Path, units: list[Unit], measure: Callable[..., list[Row]], jobs: int
 ) -> dict[Unit, list[Row]]:
     """Return the rows of all units; those that this code and these versions have not measured are."""
-    here, end = about(), time.monotonic() + seconds
+    here = about()
     file.parent.mkdir(parents=True, exist_ok=True)
     known = {tuple(kept["unit"]): kept["rows"] for kept in recorded(file) if kept["about"] == here}
     found = {unit: known[unit] for unit in units if unit in known}
@@ -74,8 +71,6 @@ def measured(
     with open(file, "a", encoding="utf-8") as out, pool:
         tasks = {pool.submit(measure, *unit): unit for unit in units if unit not in found}
         for task in as_completed(tasks):
-            if task.cancelled():
-                continue
             unit = tasks[task]
             if task.exception():  # one unit less, and the others go on
                 print(f"{unit} failed: {task.exception()!r}", file=sys.stderr)
@@ -84,8 +79,6 @@ def measured(
                 out.write(json.dumps({"unit": unit, "about": here, "rows": found[unit]}) + "\n")
                 out.flush()
                 print(f"{len(found)} of {len(units)}: {unit}", file=sys.stderr, flush=True)
-            if time.monotonic() > end:
-                pool.shutdown(wait=False, cancel_futures=True)
     return found
 
 

@@ -116,10 +116,8 @@ ROWS = [
         for kind in ("text", "uniform text")
         for metric in (", cosine", "")
     ),
-    # Without a bar: other data, and the Python library for the same models, on few samples as it is slow.
-    Row(_FIT, Spec("uniform", 100_000, 2), (_bar(_EMST), _bar(_HDBSCAN), _bar(_KDTREE_10))),
+    # Other data; and, without a bar, the Python library for the same models, on few samples as it is slow.
     *(Row(_FIT, Spec("uniform", 100_000, d), (_bar(_QUITE_FAST, 0.8),)) for d in (2, 3, 5, 8)),
-    Row("predict", Spec("uniform", 100_000, 2), (_bar(_KDTREE_1), _bar(_SKLEARN))),
     Row("fit + predict", Spec("digits", 1347, 64), (_bar("opfython fit + predict"),)),
 ]
 

@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
@@ -22,14 +21,14 @@ def echo(name, number):
 def test_a_study_measures_what_is_missing_and_goes_on_after_a_failure(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(study, "ProcessPoolExecutor", lambda jobs, **options: ThreadPoolExecutor(jobs))
     file, units = tmp_path / "study.jsonl", [("a", 1), ("broken", 2), ("a", 3)]
-    found = study.measured(file, units, echo, 1, np.inf)
+    found = study.measured(file, units, echo, 1)
     assert found == {("a", 1): echo("a", 1), ("a", 3): echo("a", 3)}
     assert "too few samples" in capsys.readouterr().err
     file.write_text(file.read_text()[:-9])  # a line that was not finished
-    again = study.measured(file, [("a", 1), ("a", 3)], echo, 1, np.inf)
+    again = study.measured(file, [("a", 1), ("a", 3)], echo, 1)
     assert (again, capsys.readouterr().err) == (found, "2 of 2: ('a', 3)\n")
     monkeypatch.setattr(study, "about", lambda: {"code": "other"})
-    study.measured(file, [("a", 1)], echo, 1, np.inf)
+    study.measured(file, [("a", 1)], echo, 1)
     assert "1 of 1: ('a', 1)" in capsys.readouterr().err
 
 
