@@ -70,7 +70,7 @@ MISTAKES = [
     ("train bare.csv -l 3 -o m.pf", "bare.csv: line 1 looks like a sample: 3 of its 4 cells are numbers"),
     ("train one.csv -e semi --unlabeled short.csv -o m.pf", "short.csv: there is no column 'x', only"),
     ("predict iris.csv iris.csv", "iris.csv cannot be loaded: it is no"),
-    ("predict iris.pf short.csv", "short.csv: there is no column 'petal length', one of 2 that"),
+    ("predict iris.pf short.csv", "short.csv: there is no column 'petal length', 'petal width', which"),
     ("predict iris.pf bad.csv -o o.csv", "bad.csv: line 7, column 'width': 'x' is not a number"),
     ("predict iris.pf iris.csv --only --proba --column 'p(setosa)'", "there is a column 'p(setosa)' already"),
     ("predict clusters.pf iris.csv --proba -o o.csv", "clusters.pf: OPFClustering has no predict_proba"),

@@ -434,7 +434,7 @@ def _features(stream: Stream, loaded: Loaded, label: str | None) -> list[str]:
         raise ValueError("the model was trained with distances; pass them with --distances")
     if missing:
         raise ValueError(
-            f"{stream.name}: there is no column {show(missing[0])}, one of {len(missing)} that the model "
-            f"needs and the file lacks; it has {listed(stream.names)}"
+            f"{stream.name}: there is no column {listed(missing)}, which the model needs; "
+            f"the file has {listed(stream.names)}"
         )
     return names
