@@ -166,7 +166,8 @@ def test_workers_compute_on_a_device(client, many_blocks, monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["random", "tied", "duplicated"])
 @pytest.mark.parametrize(
-    ("chunks", "large", "n_conquerors"), [(N, 200, 13), ((1, 7, 200, 32), 10, 1), (CHUNKS[4][0], 10, N)]
+    ("chunks", "large", "n_conquerors"),
+    [(N, 200, 13), ((1, 7, 200, 32), 10, 1), pytest.param(CHUNKS[4][0], 10, N, marks=pytest.mark.ci)],
 )
 def test_issues_are_found_as_here(client, many_blocks, monkeypatch, kind, dtype, chunks, large, n_conquerors):
     for module in ("offers", "leave_one_out"):

@@ -35,8 +35,7 @@ from pathforest.dask import prediction as dask_prediction
 from pathforest.dask import search as dask_search
 from pathforest.dask import tree as dask_tree
 
-pytestmark = quiet
-ci = pytest.mark.ci  # starting a process of a cluster takes seconds
+pytestmark = [quiet, pytest.mark.ci]  # starting a process of a cluster takes seconds
 
 PATIENCE = 240  # seconds that clients go on trying to reach a scheduler; a busy machine starts one slowly
 plain, ours = OPFClassifier(), search()
@@ -74,11 +73,10 @@ def kill_one(client, victims):
 @pytest.mark.parametrize(
     ("call", "stage"),
     [
-        *(("plain", stage) for stage in (abroad, asking)),
-        *(pytest.param("plain", stage, marks=ci) for stage in (at_the_first_result, reading)),
+        *(("plain", stage) for stage in (abroad, asking, at_the_first_result, reading)),
         ("spilled", reading),
         ("clusters", abroad),
-        pytest.param("issues", at_the_first(dask_issues.near_at_home), marks=ci),
+        ("issues", at_the_first(dask_issues.near_at_home)),
         ("issues", at_the_first(dask_issues.near_abroad)),
     ],
 )
@@ -129,11 +127,11 @@ def test_predictions_survive_a_killed_worker_or_say_that_they_did_not(
     ("estimator", "block_rows", "stage"),
     [
         (plain, 250, at_the_first_result),
-        pytest.param(plain, 4000, foreign, marks=ci),
-        pytest.param(ours, 4000, near, marks=ci),
+        (plain, 4000, foreign),
+        (ours, 4000, near),
         (ours, 4000, scores),
         # The client builds a spanning tree of its own only in the refit: those of the folds grow on workers.
-        pytest.param(ours, 4000, foreign, marks=ci),
+        (ours, 4000, foreign),
     ],
     ids=["distributed", "one block", "near", "scores", "refitted"],
 )
@@ -166,9 +164,7 @@ def deadly(values, place, nth):
     return values.view(Deadly)
 
 
-@pytest.mark.parametrize(
-    ("n_parts", "nth"), [pytest.param(1, 1, marks=ci), (1, 2), (2, 3)], ids=["sent", "copied", "parts"]
-)
+@pytest.mark.parametrize(("n_parts", "nth"), [(1, 1), (1, 2), (2, 3)], ids=["sent", "copied", "parts"])
 def test_a_worker_that_dies_of_the_model_does_not_stop_predictions(
     mortal, monkeypatch, tmp_path, n_parts, nth
 ):
@@ -281,7 +277,6 @@ def deadly_scorer(model, X, y):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@ci
 @pytest.mark.filterwarnings("ignore:the Dask cluster at .* has no workers")
 def test_a_scorer_that_kills_workers_does_not_hang_the_search(monkeypatch):
     monkeypatch.setattr(dask_futures, "MOST_ATTEMPTS", 1)
@@ -331,7 +326,7 @@ class Stop:
 
 @pytest.mark.parametrize(
     ("how", "stage"),
-    [pytest.param(signal.SIGTERM, at_the_first_result, marks=ci), (signal.SIGKILL, abroad)],
+    [(signal.SIGTERM, at_the_first_result), (signal.SIGKILL, abroad)],
     ids=["checks", "neighbours"],
 )
 def test_a_fit_gives_up_a_scheduler_that_is_gone_before_its_client_does(
@@ -344,7 +339,6 @@ def test_a_fit_gives_up_a_scheduler_that_is_gone_before_its_client_does(
     assert doomed.client.status == "connecting"  # it still tries to reach the scheduler
 
 
-@ci
 def test_ctrl_c_is_not_hidden_by_a_scheduler_that_is_gone(doomed, many_blocks, monkeypatch):
     def interrupt():
         doomed.client._timeout = 0.5  # the client then gives up, and refuses to cancel tasks

@@ -157,6 +157,7 @@ def test_keys_label_add_classes_undo_and_lead_on(visit):
     assert said(page).startswith("4 given")
 
 
+@pytest.mark.ci
 def test_the_map_selects_shows_paths_and_moves_by_keys(visit):
     page = visit()
     page.get_by_role("button", name="Select by lasso").click()
