@@ -35,7 +35,7 @@ from pathforest.dask import prediction as dask_prediction
 from pathforest.dask import search as dask_search
 from pathforest.dask import tree as dask_tree
 
-pytestmark = [quiet, pytest.mark.ci]  # starting a process of a cluster takes seconds
+pytestmark = [*quiet, pytest.mark.ci]  # starting a process of a cluster takes seconds
 
 PATIENCE = 240  # seconds that clients go on trying to reach a scheduler; a busy machine starts one slowly
 plain, ours = OPFClassifier(), search()
