@@ -442,9 +442,6 @@ def test_arrays_that_numpy_would_not_write_are_refused_without_memory(data, reas
         assert_refused(forged, reason)
 
 
-# Files that stand for much more than they contain.
-
-
 def many_texts():
     """A list that refers 500 times to an array of a million texts, and one that is written 500 times."""
     head, arrays = take_apart(saved("text"))

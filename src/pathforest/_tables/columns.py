@@ -28,8 +28,7 @@ INTEGER = re.compile(r"[+-]?[0-9]+")
 TIME = r"(?:[T ](\d.*?))?"
 YEAR_FIRST = re.compile(rf"\s*(\d{{4}})-(\d{{1,2}})-(\d{{1,2}}){TIME}\s*")  # 2024-05-31, 2024-05-31 12:00
 DAY_FIRST = re.compile(rf"\s*(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){TIME}\s*")  # 31.5.2024
-# Numbers as people read them: € 1.234,50, 1'234.50 CHF, 12 %, and 1.234,50, which has two separators. Other
-# letters make a code: ABC123.
+# Numbers as people read them: € 1.234,50, 1'234.50 CHF, 12 %, and 1.234,50. ABC123 is a code.
 _DIGITS = r"[+-]?(?:\d{1,3}(?:[.,'’ \u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?"
 _SIGN = r"[A-Z]{0,2}\$|[€£¥₹%]|EUR|USD|GBP|CHF|JPY|CNY|INR|BRL|CAD|AUD"
 AMOUNT = re.compile(
