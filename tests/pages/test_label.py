@@ -280,3 +280,7 @@ def test_a_page_for_arrays_says_what_columns_are_asked_and_refuses_what_is_too_m
     monkeypatch.setattr(module, "MOST", 100)
     with pytest.raises(ValueError, match="a page takes from 2 to 100 samples, not 150; label a part"):
         label_page(X, None, tmp_path / "p.html")
+    with pytest.raises(
+        ValueError, match="column 'x' holds text, such as 'Kiel', and distances need numbers; enc"
+    ):
+        label_page(pd.DataFrame({"x": ["Kiel", "Rom"]}), None, tmp_path / "p.html")

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from pathforest import _core
 from pathforest._engines.engine import Engine
+from pathforest._engines.samples import validated
 from pathforest._pages.decisions import LABEL_COLUMNS
 from pathforest._pages.images import Show
 from pathforest._pages.map import COLOURS, bounds, plane
@@ -109,7 +110,7 @@ def label_page(
     ['page.html']
     """
     names = [str(name) for name in getattr(X, "columns", ())]
-    X = check_array(X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+    X = validated(OPFSemiSupervisedClassifier(), X, dtype=[np.float64, np.float32], ensure_min_samples=2)
     names = names or [f"x{j}" for j in range(X.shape[1])]
     y = np.full(len(X), "") if y is None else column_or_1d(y)
     check_consistent_length(X, y)
