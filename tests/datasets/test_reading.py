@@ -246,7 +246,7 @@ REFUSED = [  # ending, bytes, what the message says, and options
     ),
     (".npz", saved(X=DATES.to_numpy()[:, None], y=[1, 2]), r"X of type datetime64.* holds dates.*days since"),
     (".csv", b"label,f0\n1,2\n", "there is no column 2, only 'label', 'f0'", {"label": 2}),
-    (".csv", b"label;w\nx;1.000,5\n", r"'1\.000,5' is not a number", {"decimal": ","}),
+    (".csv", b"label;w\nx;1.000\n", r"'1\.000' is not a number", {"decimal": ","}),
     (".dat", b"", "sep is for CSV and TSV files", {"sep": ";"}),
     (".csv", b"label,gr\xf6\xdfe\n\xe4,1\n", "byte 0xf6 is not UTF-8 text; save the file as UTF-8"),
     (".csv", b"label,b\n1,2\n" + b"3" * 7000, "line 3 has more than 6000 characters"),

@@ -282,7 +282,7 @@ def a_long_scan():
 
 def test_other_threads_run_during_a_long_stage():
     """Only another thread can end this one before minutes have passed."""
-    engine, ready = a_long_scan(), threading.Event()
+    engine, ready, ended = a_long_scan(), threading.Event(), []
 
     def interrupt_soon():
         ready.wait()
@@ -293,6 +293,7 @@ def test_other_threads_run_during_a_long_stage():
     def work():
         ready.set()
         engine.knn(5)
+        ended.append("by itself")
 
     worker = threading.Thread(target=interrupt_soon)
     with interrupted():
@@ -301,6 +302,7 @@ def test_other_threads_run_during_a_long_stage():
             work()
         finally:
             worker.join()
+    assert not ended
 
 
 @pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
