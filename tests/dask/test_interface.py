@@ -218,10 +218,16 @@ def test_what_is_wrong_with_a_folder_is_said_and_leaves_the_one_before(
 ):
     model, folder = OnCluster(plain, client).fit(da.from_array(X0, chunks=(50, -1)), y0), tmp_path / "model"
     model.save(folder)
-    monkeypatch.setattr(shards, "write", lambda *args, **kwargs: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        model.save(folder)
-    assert os.listdir(tmp_path) == ["model"]
+    rename = os.rename
+    for module, name, broken in (
+        (shards, "write", lambda *args, **kwargs: 1 / 0),
+        (shards.os, "rename", lambda old, new: 1 / 0 if str(old).endswith(".tmp") else rename(old, new)),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, broken)
+            with pytest.raises(ZeroDivisionError):
+                model.save(folder)
+        assert os.listdir(tmp_path) == ["model"]
     same(pathforest.load(folder), model.to_local())
     (tmp_path / "mine").write_text("kept")
     for place in (tmp_path, tmp_path / "mine"):

@@ -41,6 +41,8 @@ def save_shards(model: Any, path: Any) -> None:
             os.rename(target, old)
         os.rename(temporary, target)
     finally:
+        if os.path.exists(old) and not os.path.exists(target):  # the new one did not take its place
+            os.rename(old, target)
         shutil.rmtree(temporary, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
 
