@@ -255,17 +255,19 @@ class OPFKNNClassifier(ClassifierMixin, OPFEstimator):
             are frequent: in sparse regions all classes nearby are worth the density of the new sample. They
             are scores, not calibrated frequencies.
         """
-        Q = check_queries(self, X)
-        shares = np.zeros((len(Q), len(self.classes_)))
+        return self._labels_and_probabilities(X)[1]
+
+    def _labels_and_probabilities(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        Q, query = check_queries(self, X), density_query(self)
+        winners, shares = np.zeros(len(Q), dtype=np.intp), np.zeros((len(Q), len(self.classes_)))
         with answering(self, Q) as bar:
-            for rows, _, indices, values, _ in self._offers(Q, bar):
+            for rows, distances, indices, values, _ in self._offers(Q, bar):
+                if query.k:  # else there is one training sample, and no choice
+                    winners[rows] = query.conquerors(distances, indices)[0]
                 places = np.arange(len(values))[:, None], self._fit_codes[indices]
                 # A new sample sparser than all others is below 1, and then all paths are worth its density.
                 np.maximum.at(shares[rows], places, np.maximum(values, 1.0))
-        return shares / shares.sum(axis=1, keepdims=True)
-
-    def _labels_and_probabilities(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        return self.predict(X), self.predict_proba(X)
+        return self.classes_[self._fit_codes[winners]], shares / shares.sum(axis=1, keepdims=True)
 
     def explain(self, X: Any) -> list[Explanation]:
         """Say for each sample which training sample conquered it, along which path, and who came second.

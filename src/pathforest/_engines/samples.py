@@ -266,6 +266,16 @@ def rows_of(X: np.ndarray | SparseSamples, rows: np.ndarray, n_threads: int) -> 
     return found
 
 
+def without_self(
+    distances: np.ndarray, indices: np.ndarray, samples: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Leave each sample out of its own list, which loses its last entry if the sample is not in it."""
+    own = indices == samples[:, None]
+    own[:, -1] |= ~own.any(axis=1)
+    shape = len(samples), indices.shape[1] - 1
+    return distances[~own].reshape(shape), indices[~own].reshape(shape)
+
+
 # Ranges
 
 
@@ -463,13 +473,3 @@ BOUNDS: dict[Any, Callable[[Metric, np.ndarray, np.ndarray], tuple[float, float]
     "canberra": lambda metric, width, size: (float(len(width)), 2 * np.max(size)),
     "braycurtis": lambda metric, width, size: (1.0, 2 * np.sum(size)),
 }
-
-
-def without_self(
-    distances: np.ndarray, indices: np.ndarray, samples: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Leave each sample out of its own list, which loses its last entry if the sample is not in it."""
-    own = indices == samples[:, None]
-    own[:, -1] |= ~own.any(axis=1)
-    shape = len(samples), indices.shape[1] - 1
-    return distances[~own].reshape(shape), indices[~own].reshape(shape)

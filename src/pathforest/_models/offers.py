@@ -258,13 +258,13 @@ def class_costs(forests: Sequence[KeptForest], Q: np.ndarray, bar: Any = SILENCE
     return found
 
 
-def bids(forest: KeptForest, Q: np.ndarray, bar: Any = SILENCE) -> Iterator[Bids]:
+def bids(forest: KeptForest, Q: np.ndarray) -> Iterator[Bids]:
     """Yield the offers of every class to every query, block by block."""
     if forest.n_neighbors is not None:
-        yield from _bids_of_neighbors(forest, Q, bar)
+        yield from _bids_of_neighbors(forest, Q, SILENCE)
         return
     size = contenders(forest, Q.dtype).size
-    for rows, offers, indices in _offers(forest, Q, bar):
+    for rows, offers, indices in _offers(forest, Q, SILENCE):
         for code in np.flatnonzero(size).tolist():
             made = np.s_[:, code, : size[code]]
             yield Bids(rows, code, np.ascontiguousarray(offers[made]), indices[made])
